@@ -17,6 +17,11 @@ static cudaError_t allocate(int device, void **p, size_t bytes, bool on_host, co
     }
     *made = sim_allocate(device, bytes, on_host, maker, place);
     if (*made == NULL) {
+        if (bytes > PTRDIFF_MAX) {
+            sim_note("%s at %s:%d is asked for a negative size", maker, sim_file(place),
+                     place.line);
+            sim_detail_size(bytes);
+        }
         return sim_error(cudaErrorMemoryAllocation, maker, place, false);
     }
     *p = (*made)->base;

@@ -264,14 +264,15 @@ static cublasStatus_t multiply(cublasHandle_t handle, Product product) {
 }
 
 cublasStatus_t cudasim_blas_gemm_strided_batched_ex(
-    const char *file, int line, cublasHandle_t handle, cublasOperation_t transa,
-    cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A,
-    cudaDataType_t Atype, int lda, long long strideA, const void *B, cudaDataType_t Btype, int ldb,
-    long long strideB, const void *beta, void *C, cudaDataType_t Ctype, int ldc, long long strideC,
-    int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
-    ENTER("cublasGemmStridedBatchedEx", file, line);
+    const char *file, int line, const char *function, cublasHandle_t handle,
+    cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha,
+    const void *A, cudaDataType_t Atype, int lda, long long strideA, const void *B,
+    cudaDataType_t Btype, int ldb, long long strideB, const void *beta, void *C,
+    cudaDataType_t Ctype, int ldc, long long strideC, int batchCount,
+    cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+    ENTER(function, file, line);
     (void)algo;
-    return multiply(handle, (Product){.function = "cublasGemmStridedBatchedEx",
+    return multiply(handle, (Product){.function = function,
                                       .place = {file, line},
                                       .m = m,
                                       .n = n,
@@ -293,15 +294,15 @@ static BlasMatrix matrices(char name, const void *const each[], cudaDataType_t t
 }
 
 cublasStatus_t cudasim_blas_gemm_batched_ex(
-    const char *file, int line, cublasHandle_t handle, cublasOperation_t transa,
-    cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *const A[],
-    cudaDataType_t Atype, int lda, const void *const B[], cudaDataType_t Btype, int ldb,
-    const void *beta, void *const C[], cudaDataType_t Ctype, int ldc, int batchCount,
-    cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
-    ENTER("cublasGemmBatchedEx", file, line);
+    const char *file, int line, const char *function, cublasHandle_t handle,
+    cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha,
+    const void *const A[], cudaDataType_t Atype, int lda, const void *const B[],
+    cudaDataType_t Btype, int ldb, const void *beta, void *const C[], cudaDataType_t Ctype, int ldc,
+    int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+    ENTER(function, file, line);
     (void)algo;
     return multiply(handle,
-                    (Product){.function = "cublasGemmBatchedEx",
+                    (Product){.function = function,
                               .place = {file, line},
                               .m = m,
                               .n = n,
@@ -315,16 +316,16 @@ cublasStatus_t cudasim_blas_gemm_batched_ex(
                               .C = matrices('C', (const void *const *)C, Ctype, CUBLAS_OP_N, ldc)});
 }
 
-cublasStatus_t cudasim_blas_gemm_ex(const char *file, int line, cublasHandle_t handle,
-                                    cublasOperation_t transa, cublasOperation_t transb, int m,
-                                    int n, int k, const void *alpha, const void *A,
-                                    cudaDataType_t Atype, int lda, const void *B,
-                                    cudaDataType_t Btype, int ldb, const void *beta, void *C,
-                                    cudaDataType_t Ctype, int ldc, cublasComputeType_t computeType,
-                                    cublasGemmAlgo_t algo) {
-    ENTER("cublasGemmEx", file, line);
+cublasStatus_t cudasim_blas_gemm_ex(const char *file, int line, const char *function,
+                                    cublasHandle_t handle, cublasOperation_t transa,
+                                    cublasOperation_t transb, int m, int n, int k,
+                                    const void *alpha, const void *A, cudaDataType_t Atype, int lda,
+                                    const void *B, cudaDataType_t Btype, int ldb, const void *beta,
+                                    void *C, cudaDataType_t Ctype, int ldc,
+                                    cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+    ENTER(function, file, line);
     (void)algo;
-    return multiply(handle, (Product){.function = "cublasGemmEx",
+    return multiply(handle, (Product){.function = function,
                                       .place = {file, line},
                                       .m = m,
                                       .n = n,

@@ -1,6 +1,8 @@
 #include <stdarg.h>
 
 #include "cublas_product.h"
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
 #include "device.h"
 #include "operation.h"
 
@@ -8,6 +10,22 @@
 
 size_t blas_number_bytes(cudaDataType_t type) {
     return type == CUDA_R_32F ? 4 : type == CUDA_R_16F || type == CUDA_R_16BF ? 2 : 0;
+}
+
+float blas_number(const void *numbers, int i, cudaDataType_t type) {
+    switch (type) {
+    case CUDA_R_16F:
+        return cudasim_half_to_float(((const unsigned short *)numbers)[i]);
+    case CUDA_R_16BF:
+        return cudasim_bf16_to_float(((const unsigned short *)numbers)[i]);
+    default:
+        return ((const float *)numbers)[i];
+    }
+}
+
+cudaDataType_t product_sums(const Product *p) {
+    bool in_half = p->compute == CUBLAS_COMPUTE_16F || p->compute == CUBLAS_COMPUTE_16F_PEDANTIC;
+    return in_half ? CUDA_R_16F : CUDA_R_32F;
 }
 
 void *blas_column(const BlasMatrix *x, int z, int column) {
@@ -39,9 +57,15 @@ static cublasStatus_t check_types(const Product *p) {
                    p->function, sim_file(p->place), p->place.line);
         return CUBLAS_STATUS_NOT_SUPPORTED;
     }
-    if (p->compute == CUBLAS_COMPUTE_16F || p->compute == CUBLAS_COMPUTE_64F) {
-        sim_report("unsupported", "%s at %s:%d: sums are floats, CUBLAS_COMPUTE_32F", p->function,
+    if (p->compute == CUBLAS_COMPUTE_64F || p->compute == CUBLAS_COMPUTE_64F_PEDANTIC ||
+        p->compute == CUBLAS_COMPUTE_32I || p->compute == CUBLAS_COMPUTE_32I_PEDANTIC) {
+        sim_report("unsupported", "%s at %s:%d: sums in float and fp16 are simulated", p->function,
                    sim_file(p->place), p->place.line);
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    if (product_sums(p) == CUDA_R_16F && (p->A.type != CUDA_R_16F || p->C.type != CUDA_R_16F)) {
+        wrong(p, "sums in fp16 are of fp16 matrices, and A is of %s, C of %s", name_of(p->A.type),
+              name_of(p->C.type));
         return CUBLAS_STATUS_NOT_SUPPORTED;
     }
     if (p->A.type != p->B.type || (p->C.type != p->A.type && p->C.type != CUDA_R_32F)) {
@@ -213,9 +237,9 @@ cublasStatus_t blas_check_number(const char *function, Place place, bool device,
                : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-static cublasStatus_t check_scalar(const Product *p, const char *name, const float *scalar) {
+static cublasStatus_t check_scalar(const Product *p, const char *name, const void *scalar) {
     return blas_check_number(p->function, p->place, p->device_scalars, name, scalar,
-                             sizeof *scalar);
+                             blas_number_bytes(product_sums(p)));
 }
 
 /* ---- epilogues ------------------------------------------------------------------------------- */
@@ -307,8 +331,8 @@ cublasStatus_t product_check(Product *p) {
         return CUBLAS_STATUS_INVALID_VALUE;
     }
     if (!p->device_scalars) {
-        p->alpha_read = *p->alpha;
-        p->beta_read = *p->beta;
+        p->alpha_read = blas_number(p->alpha, 0, product_sums(p));
+        p->beta_read = blas_number(p->beta, 0, product_sums(p));
     }
     bool empty = p->m == 0 || p->n == 0 || p->batch == 0;
     return empty ? CUBLAS_STATUS_SUCCESS : check_matrices(p);

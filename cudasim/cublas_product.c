@@ -14,17 +14,6 @@ static void touch(const BlasMatrix *x, int z, bool write) {
     }
 }
 
-static float read_number(const void *column, int row, cudaDataType_t type) {
-    switch (type) {
-    case CUDA_R_16F:
-        return cudasim_half_to_float(((const unsigned short *)column)[row]);
-    case CUDA_R_16BF:
-        return cudasim_bf16_to_float(((const unsigned short *)column)[row]);
-    default:
-        return ((const float *)column)[row];
-    }
-}
-
 static void write_number(void *column, int row, cudaDataType_t type, float value) {
     switch (type) {
     case CUDA_R_16F:
@@ -45,14 +34,21 @@ static float *read_factor(const BlasMatrix *x, int z) {
     for (int column = 0; column < x->columns; column++) {
         const void *from = blas_column(x, z, column);
         for (int row = 0; row < x->rows; row++) {
-            factor[(size_t)column * x->rows + row] = read_number(from, row, x->type);
+            factor[(size_t)column * x->rows + row] = blas_number(from, row, x->type);
         }
     }
     return factor;
 }
 
-/* The same as multiply(), without a library. */
+/* The sum so far, as fp16 can hold it. */
+static float half_sum(float sum) {
+    return cudasim_half_to_float(cudasim_half_from_float(sum));
+}
+
+/* The same as multiply(), without a library. Sums in fp16 are rounded after each term: a GPU may
+   keep more between two of them, and never keeps less. */
 static void multiply_plainly(const Product *p, const float *A, const float *B, float *result) {
+    bool in_half = product_sums(p) == CUDA_R_16F;
     bool turn_A = p->A.operation != CUBLAS_OP_N, turn_B = p->B.operation != CUBLAS_OP_N;
     size_t A_row = turn_A ? p->A.rows : 1, A_column = turn_A ? 1 : p->A.rows;
     size_t B_row = turn_B ? p->B.rows : 1, B_column = turn_B ? 1 : p->B.rows;
@@ -61,6 +57,7 @@ static void multiply_plainly(const Product *p, const float *A, const float *B, f
             float sum = 0;
             for (int i = 0; i < p->k; i++) {
                 sum += A[row * A_row + i * A_column] * B[i * B_row + column * B_column];
+                sum = in_half ? half_sum(sum) : sum;
             }
             result[(size_t)column * p->m + row] = sum;
         }
@@ -72,7 +69,7 @@ static void multiply_plainly(const Product *p, const float *A, const float *B, f
 static float *multiply(const Product *p, int z) {
     float *A = read_factor(&p->A, z), *B = read_factor(&p->B, z);
     float *result = sim_realloc(NULL, ((size_t)p->m * p->n) * sizeof(float));
-    if (sim_ending()) {
+    if (sim_ending() || product_sums(p) == CUDA_R_16F) {
         multiply_plainly(p, A, B, result);
     } else {
         blas_sgemm(p->B.operation != CUBLAS_OP_N, p->A.operation != CUBLAS_OP_N, p->n, p->m, p->k,
@@ -92,7 +89,7 @@ static float finished(const Product *p, int z, int row, int column, float value)
     int kind = p->after.kind;
     if (kind & BIAS) {
         BlasMatrix bias = product_bias(p);
-        value += read_number(bias.data, row, bias.type);
+        value += blas_number(bias.data, row, bias.type);
     }
     if (kind & AUX) {
         BlasMatrix aux = product_aux(p);
@@ -123,16 +120,16 @@ static void store(const Product *p, int z, const float *product, float alpha, fl
         void *to = blas_column(C, z, column);
         for (int row = 0; row < p->m; row++) {
             float value = product != NULL ? alpha * product[(size_t)column * p->m + row] : 0;
-            value += beta != 0 ? beta * read_number(to, row, C->type) : 0;
+            value += beta != 0 ? beta * blas_number(to, row, C->type) : 0;
             write_number(to, row, C->type, finished(p, z, row, column, value));
         }
     }
 }
 
-static float read_scalar(const Product *p, const float *scalar, float read_before) {
+static float read_scalar(const Product *p, const void *scalar, float read_before) {
     if (p->device_scalars) {
-        sim_touch(scalar, sizeof *scalar, false);
-        return *scalar;
+        sim_touch(scalar, blas_number_bytes(product_sums(p)), false);
+        return blas_number(scalar, 0, product_sums(p));
     }
     return read_before;
 }

@@ -45,8 +45,8 @@ typedef struct Product {
     bool is_member;              /**< one of a batch by arrays of pointers, while that runs */
     cublasComputeType_t compute; /**< in what is summed */
     bool device_scalars;         /**< alpha and beta are in device memory */
-    const float *alpha;          /**< one number */
-    const float *beta;           /**< one number */
+    const void *alpha;           /**< one number of product_sums() */
+    const void *beta;            /**< one number of product_sums() */
     float alpha_read;            /**< its value, read at the call if in host memory */
     float beta_read;             /**< the same */
     Epilogue after;              /**< before it is stored */
@@ -62,6 +62,12 @@ enum { BIAS = 4, RELU = 2, GELU = 32, AUX = 128 };
 
 /** Bytes of a number; 0 for a type that is not simulated. */
 size_t blas_number_bytes(cudaDataType_t type);
+
+/** Number i of those at `numbers`. */
+float blas_number(const void *numbers, int i, cudaDataType_t type);
+
+/** The type in which a product is summed; that of alpha and beta too. */
+cudaDataType_t product_sums(const Product *p);
 
 /** Where column `column` of matrix z of the batch begins. */
 void *blas_column(const BlasMatrix *x, int z, int column);

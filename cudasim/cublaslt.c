@@ -262,14 +262,6 @@ cublasStatus_t cudasim_lt_matmul(const char *file, int line, cublasLtHandle_t ha
                    sim_file(place), line, handle->device, sim_device());
         return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-    if (matmul->scale != CUDA_R_32F) {
-        return unsupported(call, place, "scale type", (int)matmul->scale);
-    }
-    if (C != D && C != NULL && (matmul->pointers != 0 || *(const float *)beta != 0)) {
-        sim_report("unsupported", "%s at %s:%d: with beta, C and D must be the same", call,
-                   sim_file(place), line);
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    }
     Product product = {.function = call,
                        .place = place,
                        .m = (int)D_layout->rows,
@@ -284,6 +276,15 @@ cublasStatus_t cudasim_lt_matmul(const char *file, int line, cublasLtHandle_t ha
                        .A = matrix('A', A, A_layout, matmul->transa),
                        .B = matrix('B', B, B_layout, matmul->transb),
                        .C = matrix('C', D, D_layout, CUBLAS_OP_N)};
+    if (matmul->scale != product_sums(&product)) {
+        return unsupported(call, place, "with these sums, scale type", (int)matmul->scale);
+    }
+    if (C != D && C != NULL &&
+        (matmul->pointers != 0 || blas_number(beta, 0, matmul->scale) != 0)) {
+        sim_report("unsupported", "%s at %s:%d: with beta, C and D must be the same", call,
+                   sim_file(place), line);
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
     if (!fits(&product, matmul, A_layout, B_layout, D_layout)) {
         return CUBLAS_STATUS_INVALID_VALUE;
     }

@@ -362,6 +362,7 @@ static bool is_within(const char *what, const void *p, size_t bytes, Place place
         return true;
     }
     sim_detail_address(p);
+    sim_detail_size(bytes);
     if (a != NULL && a->live && bytes == 4 * a->bytes) {
         sim_detail("the count is in bytes: was sizeof applied twice, or forgotten where it was "
                    "allocated?");

@@ -133,6 +133,15 @@ void sim_detail(const char *format, ...) {
     }
 }
 
+void sim_detail_size(size_t bytes) {
+    if (bytes > PTRDIFF_MAX) {
+        sim_detail(
+            "%td bytes, and as a size %zu: a product of ints beyond 2^31 comes out negative; "
+            "begin it with (size_t)",
+            (ptrdiff_t)bytes, bytes);
+    }
+}
+
 void sim_capture(void) {
     capture = open_memstream(&captured, &captured_size);
     or_end(capture);

@@ -221,6 +221,9 @@ void sim_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** `[cudasim] note: text`, which is not a problem. */
 void sim_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** A line of the last report or note, where a size is that of a negative number. */
+void sim_detail_size(size_t bytes);
+
 /** The next report goes into a text, and is not counted yet. */
 void sim_capture(void);
 

@@ -3,7 +3,9 @@
  * @brief The part of cuBLAS that cudasim offers: products of float, fp16 and bf16 matrices.
  * @ingroup cudasim
  *
- * Sums are floats. A product is work of the handle's stream: arguments are checked at the call,
+ * Sums are floats; where a program asks for sums in fp16 they are rounded after each term, and alpha
+ * and beta are fp16 as well. A GPU may keep more between two terms, so results differ in their last
+ * bits. A product is work of the handle's stream: arguments are checked at the call,
  * alpha and beta are read then too unless the pointer mode is device, and the matrices are read and
  * written when the stream runs. What a status would tell is also reported with the line of the
  * call.
@@ -71,10 +73,14 @@ typedef enum cublasAtomicsMode_t {
 
 /** In what is summed. */
 typedef enum cublasComputeType_t {
-    CUBLAS_COMPUTE_16F = 64,           /**< not simulated */
+    CUBLAS_COMPUTE_16F = 64,           /**< fp16, rounded after each term */
+    CUBLAS_COMPUTE_16F_PEDANTIC = 65,  /**< the same */
     CUBLAS_COMPUTE_32F = 68,           /**< float */
     CUBLAS_COMPUTE_32F_PEDANTIC = 69,  /**< float */
     CUBLAS_COMPUTE_64F = 70,           /**< not simulated */
+    CUBLAS_COMPUTE_64F_PEDANTIC = 71,  /**< not simulated */
+    CUBLAS_COMPUTE_32I = 72,           /**< not simulated */
+    CUBLAS_COMPUTE_32I_PEDANTIC = 73,  /**< not simulated */
     CUBLAS_COMPUTE_32F_FAST_16F = 74,  /**< float */
     CUBLAS_COMPUTE_32F_FAST_16BF = 75, /**< float */
     CUBLAS_COMPUTE_32F_FAST_TF32 = 77  /**< float */
@@ -124,23 +130,25 @@ cublasStatus_t cudasim_blas_sgemm_strided_batched(
     int n, int k, const float *alpha, const float *matrixA, int lda, long long strideA,
     const float *matrixB, int ldb, long long strideB, const float *beta, float *matrixC, int ldc,
     long long strideC, int batchCount);
-cublasStatus_t cudasim_blas_gemm_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
-                                    cublasOperation_t transb, int m, int n, int k,
-                                    const void *alpha, const void *matrixA, cudaDataType_t Atype,
-                                    int lda, const void *matrixB, cudaDataType_t Btype, int ldb,
-                                    const void *beta, void *matrixC, cudaDataType_t Ctype, int ldc,
-                                    cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+/* `function` is the name by which a program has called. */
+cublasStatus_t cudasim_blas_gemm_ex(CUDASIM_PLACE, const char *function, cublasHandle_t handle,
+                                    cublasOperation_t transa, cublasOperation_t transb, int m,
+                                    int n, int k, const void *alpha, const void *matrixA,
+                                    cudaDataType_t Atype, int lda, const void *matrixB,
+                                    cudaDataType_t Btype, int ldb, const void *beta, void *matrixC,
+                                    cudaDataType_t Ctype, int ldc, cublasComputeType_t computeType,
+                                    cublasGemmAlgo_t algo);
 cublasStatus_t cudasim_blas_gemm_strided_batched_ex(
-    CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
-    int n, int k, const void *alpha, const void *matrixA, cudaDataType_t Atype, int lda,
-    long long strideA, const void *matrixB, cudaDataType_t Btype, int ldb, long long strideB,
-    const void *beta, void *matrixC, cudaDataType_t Ctype, int ldc, long long strideC,
-    int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+    CUDASIM_PLACE, const char *function, cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *matrixA,
+    cudaDataType_t Atype, int lda, long long strideA, const void *matrixB, cudaDataType_t Btype,
+    int ldb, long long strideB, const void *beta, void *matrixC, cudaDataType_t Ctype, int ldc,
+    long long strideC, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
 cublasStatus_t cudasim_blas_gemm_batched_ex(
-    CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
-    int n, int k, const void *alpha, const void *const matrixA[], cudaDataType_t Atype, int lda,
-    const void *const matrixB[], cudaDataType_t Btype, int ldb, const void *beta,
-    void *const matrixC[], cudaDataType_t Ctype, int ldc, int batchCount,
+    CUDASIM_PLACE, const char *function, cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *const matrixA[],
+    cudaDataType_t Atype, int lda, const void *const matrixB[], cudaDataType_t Btype, int ldb,
+    const void *beta, void *const matrixC[], cudaDataType_t Ctype, int ldc, int batchCount,
     cublasComputeType_t computeType, cublasGemmAlgo_t algo);
 
 #define cublasCreate(handle) cudasim_blas_create(CUDASIM_HERE, (handle))
@@ -156,14 +164,14 @@ cublasStatus_t cudasim_blas_gemm_batched_ex(
 #define cublasSetAtomicsMode(...) cudasim_blas_set_atomics_mode(CUDASIM_HERE, __VA_ARGS__)
 #define cublasSgemm(...) cudasim_blas_sgemm(CUDASIM_HERE, __VA_ARGS__)
 #define cublasSgemmStridedBatched(...) cudasim_blas_sgemm_strided_batched(CUDASIM_HERE, __VA_ARGS__)
-#define cublasGemmEx(...) cudasim_blas_gemm_ex(CUDASIM_HERE, __VA_ARGS__)
+#define cublasGemmEx(...) cudasim_blas_gemm_ex(CUDASIM_HERE, "cublasGemmEx", __VA_ARGS__)
 #define cublasGemmStridedBatchedEx(...)                                                            \
-    cudasim_blas_gemm_strided_batched_ex(CUDASIM_HERE, __VA_ARGS__)
-#define cublasGemmBatchedEx(...) cudasim_blas_gemm_batched_ex(CUDASIM_HERE, __VA_ARGS__)
+    cudasim_blas_gemm_strided_batched_ex(CUDASIM_HERE, "cublasGemmStridedBatchedEx", __VA_ARGS__)
+#define cublasGemmBatchedEx(...)                                                                   \
+    cudasim_blas_gemm_batched_ex(CUDASIM_HERE, "cublasGemmBatchedEx", __VA_ARGS__)
 
 #define CUDASIM_NO_PRODUCT(name, message)                                                          \
     CUDASIM_NO(message) cublasStatus_t name(cublasHandle_t handle, ...);
-CUDASIM_NO_PRODUCT(cublasHgemm, "fp16 sums; use cublasGemmEx with CUBLAS_COMPUTE_32F")
 #ifndef __cplusplus
 CUDASIM_NO_PRODUCT(cublasDgemm, "products of doubles in C; compile the file as C++")
 CUDASIM_NO_PRODUCT(cublasSgemv, "matrix times vector in C; compile the file as C++")

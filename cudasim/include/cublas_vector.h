@@ -336,10 +336,49 @@ CUDASIM_BLAS(cublasD, double, gemm,
 #define cublasSgemmBatched(...) cudasim_cublasSgemmBatched(CUDASIM_HERE, __VA_ARGS__)
 #define cublasDgemmBatched(...) cudasim_cublasDgemmBatched(CUDASIM_HERE, __VA_ARGS__)
 
+/* Products of fp16 whose sums are fp16. */
+inline cublasStatus_t cudasim_hgemm_strided_batched(
+    const char *file, int line, const char *function, cublasHandle_t handle, cublasOperation_t opA,
+    cublasOperation_t opB, int m, int n, int k, const __half *alpha, const __half *matrixA, int lda,
+    long long strideA, const __half *matrixB, int ldb, long long strideB, const __half *beta,
+    __half *matrixC, int ldc, long long strideC, int batch) {
+    return cudasim_blas_gemm_strided_batched_ex(
+        file, line, function, handle, opA, opB, m, n, k, alpha, matrixA, CUDA_R_16F, lda, strideA,
+        matrixB, CUDA_R_16F, ldb, strideB, beta, matrixC, CUDA_R_16F, ldc, strideC, batch,
+        CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
+}
+inline cublasStatus_t cudasim_hgemm(const char *file, int line, const char *function,
+                                    cublasHandle_t handle, cublasOperation_t opA,
+                                    cublasOperation_t opB, int m, int n, int k, const __half *alpha,
+                                    const __half *matrixA, int lda, const __half *matrixB, int ldb,
+                                    const __half *beta, __half *matrixC, int ldc) {
+    return cudasim_hgemm_strided_batched(file, line, function, handle, opA, opB, m, n, k, alpha,
+                                         matrixA, lda, 0, matrixB, ldb, 0, beta, matrixC, ldc, 0,
+                                         1);
+}
+inline cublasStatus_t cudasim_hgemm_batched(const char *file, int line, const char *function,
+                                            cublasHandle_t handle, cublasOperation_t opA,
+                                            cublasOperation_t opB, int m, int n, int k,
+                                            const __half *alpha, const __half *const matrixA[],
+                                            int lda, const __half *const matrixB[], int ldb,
+                                            const __half *beta, __half *const matrixC[], int ldc,
+                                            int batch) {
+    return cudasim_blas_gemm_batched_ex(
+        file, line, function, handle, opA, opB, m, n, k, alpha, (const void *const *)matrixA,
+        CUDA_R_16F, lda, (const void *const *)matrixB, CUDA_R_16F, ldb, beta,
+        (void *const *)matrixC, CUDA_R_16F, ldc, batch, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
+}
+#define cublasHgemm(...) cudasim_hgemm(CUDASIM_HERE, "cublasHgemm", __VA_ARGS__)
+#define cublasHgemmStridedBatched(...)                                                             \
+    cudasim_hgemm_strided_batched(CUDASIM_HERE, "cublasHgemmStridedBatched", __VA_ARGS__)
+#define cublasHgemmBatched(...)                                                                    \
+    cudasim_hgemm_batched(CUDASIM_HERE, "cublasHgemmBatched", __VA_ARGS__)
+
 /* The older form of cublasGemmEx(): its sums are given as a type of numbers. */
-inline cublasStatus_t cudasim_blas_gemm_ex(const char *file, int line, cublasHandle_t handle,
-                                           cublasOperation_t opA, cublasOperation_t opB, int m,
-                                           int n, int k, const void *alpha, const void *matrixA,
+inline cublasStatus_t cudasim_blas_gemm_ex(const char *file, int line, const char *function,
+                                           cublasHandle_t handle, cublasOperation_t opA,
+                                           cublasOperation_t opB, int m, int n, int k,
+                                           const void *alpha, const void *matrixA,
                                            cudaDataType_t typeA, int lda, const void *matrixB,
                                            cudaDataType_t typeB, int ldb, const void *beta,
                                            void *matrixC, cudaDataType_t typeC, int ldc,
@@ -347,8 +386,9 @@ inline cublasStatus_t cudasim_blas_gemm_ex(const char *file, int line, cublasHan
     cublasComputeType_t compute = sums == CUDA_R_32F   ? CUBLAS_COMPUTE_32F
                                   : sums == CUDA_R_16F ? CUBLAS_COMPUTE_16F
                                                        : CUBLAS_COMPUTE_64F;
-    return cudasim_blas_gemm_ex(file, line, handle, opA, opB, m, n, k, alpha, matrixA, typeA, lda,
-                                matrixB, typeB, ldb, beta, matrixC, typeC, ldc, compute, algo);
+    return cudasim_blas_gemm_ex(file, line, function, handle, opA, opB, m, n, k, alpha, matrixA,
+                                typeA, lda, matrixB, typeB, ldb, beta, matrixC, typeC, ldc, compute,
+                                algo);
 }
 
 /* ---- between host and device ----------------------------------------------------------------- */

@@ -7,7 +7,7 @@
  * promise; with CUDASIM_STRICT=1 it is a race. Only check mode sees that a thread looks at a
  * volatile again and again, and lets the others go on: so that kernel runs only when the program is
  * started with `flag`, by flags_test.sh. With `exit` threads leave before a barrier, which is
- * right with CUDASIM_EXITED=1.
+ * right with CUDASIM_EXITED=1. With `size` more memory is asked for than any size_t should say.
  */
 #include <string.h>
 
@@ -96,6 +96,10 @@ int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "exit") == 0) {
         leave_early<<<1, N>>>(device);
         wrong += result(device, 5);
+    }
+    if (argc == 2 && strcmp(argv[1], "size") == 0) {
+        void *none = device;
+        wrong += cudaMalloc(&none, (size_t)-8) != cudaErrorMemoryAllocation || none != NULL;
     }
     TRY(cudaFree(device));
     return wrong;

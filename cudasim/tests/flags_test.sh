@@ -1,5 +1,5 @@
 #!/bin/sh
-# A volatile flag after a fence is a note in check mode, a race with CUDASIM_STRICT=1; a kernel that
+# A volatile flag after a fence is a note in check mode, a race with CUDASIM_STRICT=1; a negative size is a note; a kernel that
 # CUDASIM_WITHOUT names does nothing; the launch that CUDASIM_REFUSE counts off is refused; CUDASIM_BLOCKS=1 runs a launch of one block whole; with CUDASIM_EXITED=1 a barrier does not wait for threads that have left. No header has a name that a program's macros have:
 # cudasim/tests/flags_test.sh [COMPILER]
 cd "$(dirname "$0")/../.." || exit
@@ -15,6 +15,10 @@ wrong() {
 "$dir/flags" flag >"$dir/said" 2>&1 || wrong "a right program ends with status $?"
 grep -q 'note: a volatile flag orders two threads at flags.cu' "$dir/said" || wrong "no note"
 [ "$(grep -c '^.cudasim.' "$dir/said")" = 1 ] || wrong "more than a note"
+
+"$dir/flags" size >"$dir/said" 2>&1 || wrong "a negative size: the status is $?"
+grep -q 'note: cudaMalloc at flags.cu:.* is asked for a negative size' "$dir/said" || wrong "a negative size: no note"
+grep -q ' -8 bytes, and as a size 18446744073709551608: ' "$dir/said" || wrong "a negative size: not said which"
 
 CUDASIM_STRICT=1 "$dir/flags" flag >"$dir/said" 2>&1
 [ $? = 86 ] || wrong "strict: the status is not 86"
