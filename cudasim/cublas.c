@@ -316,6 +316,8 @@ cublasStatus_t cudasim_blas_gemm_batched_ex(
                               .C = matrices('C', (const void *const *)C, Ctype, CUBLAS_OP_N, ldc)});
 }
 
+/* The others are batches of one, or say what their numbers are. */
+
 cublasStatus_t cudasim_blas_gemm_ex(const char *file, int line, const char *function,
                                     cublasHandle_t handle, cublasOperation_t transa,
                                     cublasOperation_t transb, int m, int n, int k,
@@ -323,20 +325,9 @@ cublasStatus_t cudasim_blas_gemm_ex(const char *file, int line, const char *func
                                     const void *B, cudaDataType_t Btype, int ldb, const void *beta,
                                     void *C, cudaDataType_t Ctype, int ldc,
                                     cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
-    ENTER(function, file, line);
-    (void)algo;
-    return multiply(handle, (Product){.function = function,
-                                      .place = {file, line},
-                                      .m = m,
-                                      .n = n,
-                                      .k = k,
-                                      .batch = 1,
-                                      .compute = computeType,
-                                      .alpha = alpha,
-                                      .beta = beta,
-                                      .A = matrix('A', A, Atype, transa, lda, 0),
-                                      .B = matrix('B', B, Btype, transb, ldb, 0),
-                                      .C = matrix('C', C, Ctype, CUBLAS_OP_N, ldc, 0)});
+    return cudasim_blas_gemm_strided_batched_ex(file, line, function, handle, transa, transb, m, n,
+                                                k, alpha, A, Atype, lda, 0, B, Btype, ldb, 0, beta,
+                                                C, Ctype, ldc, 0, 1, computeType, algo);
 }
 
 cublasStatus_t cudasim_blas_sgemm_strided_batched(const char *file, int line, cublasHandle_t handle,
@@ -346,36 +337,17 @@ cublasStatus_t cudasim_blas_sgemm_strided_batched(const char *file, int line, cu
                                                   long long strideA, const float *B, int ldb,
                                                   long long strideB, const float *beta, float *C,
                                                   int ldc, long long strideC, int batchCount) {
-    ENTER("cublasSgemmStridedBatched", file, line);
-    return multiply(handle, (Product){.function = "cublasSgemmStridedBatched",
-                                      .place = {file, line},
-                                      .m = m,
-                                      .n = n,
-                                      .k = k,
-                                      .batch = batchCount,
-                                      .compute = CUBLAS_COMPUTE_32F,
-                                      .alpha = alpha,
-                                      .beta = beta,
-                                      .A = matrix('A', A, CUDA_R_32F, transa, lda, strideA),
-                                      .B = matrix('B', B, CUDA_R_32F, transb, ldb, strideB),
-                                      .C = matrix('C', C, CUDA_R_32F, CUBLAS_OP_N, ldc, strideC)});
+    return cudasim_blas_gemm_strided_batched_ex(
+        file, line, "cublasSgemmStridedBatched", handle, transa, transb, m, n, k, alpha, A,
+        CUDA_R_32F, lda, strideA, B, CUDA_R_32F, ldb, strideB, beta, C, CUDA_R_32F, ldc, strideC,
+        batchCount, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }
 
 cublasStatus_t cudasim_blas_sgemm(const char *file, int line, cublasHandle_t handle,
                                   cublasOperation_t transa, cublasOperation_t transb, int m, int n,
                                   int k, const float *alpha, const float *A, int lda,
                                   const float *B, int ldb, const float *beta, float *C, int ldc) {
-    ENTER("cublasSgemm", file, line);
-    return multiply(handle, (Product){.function = "cublasSgemm",
-                                      .place = {file, line},
-                                      .m = m,
-                                      .n = n,
-                                      .k = k,
-                                      .batch = 1,
-                                      .compute = CUBLAS_COMPUTE_32F,
-                                      .alpha = alpha,
-                                      .beta = beta,
-                                      .A = matrix('A', A, CUDA_R_32F, transa, lda, 0),
-                                      .B = matrix('B', B, CUDA_R_32F, transb, ldb, 0),
-                                      .C = matrix('C', C, CUDA_R_32F, CUBLAS_OP_N, ldc, 0)});
+    return cudasim_blas_gemm_ex(file, line, "cublasSgemm", handle, transa, transb, m, n, k, alpha,
+                                A, CUDA_R_32F, lda, B, CUDA_R_32F, ldb, beta, C, CUDA_R_32F, ldc,
+                                CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }
