@@ -17,6 +17,7 @@ const char *const bytes_mistake_sentence[BYTES_MISTAKES] = {
     [BYTES_PLAIN] = "these are the bytes of a plain step",
     [BYTES_LAST_FULL] =
         "the last segment is counted as a full one: it has the blocks that are left",
+    [BYTES_LAST_EMPTY] = "where segments divide the blocks, an empty one is counted behind them",
     [BYTES_CONFIG_T] = "the sequences have T tokens (the argument), not config->T",
     [BYTES_PROBS_KEPT] = "with attention_only the probabilities of a block are no longer kept",
     [BYTES_PROBS_NEVER] = own_probs,
@@ -101,7 +102,7 @@ static Parts parts_of(const Shape *s, BytesMistake mistake) {
                      (mistake == BYTES_PROBS_NEVER ? 0 : probs);
     parts.head += mistake == BYTES_PROBS_AT_HEAD ? probs : 0;
     parts.full = s->checkpoint.segment > 0 && S < L ? S : L;
-    parts.before = (L - 1) / parts.full;
+    parts.before = (mistake == BYTES_LAST_EMPTY ? L : L - 1) / parts.full;
     parts.last = L - parts.before * parts.full;
     return parts;
 }

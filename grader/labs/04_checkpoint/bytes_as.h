@@ -13,6 +13,7 @@ typedef enum BytesMistake {
     BYTES_RIGHT,
     BYTES_PLAIN,
     BYTES_LAST_FULL,
+    BYTES_LAST_EMPTY,
     BYTES_CONFIG_T,
     BYTES_PROBS_KEPT,
     BYTES_PROBS_NEVER,
