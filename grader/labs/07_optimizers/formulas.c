@@ -314,13 +314,13 @@ static int best_option(const Choices *c, const ChooseAsk *ask, Optim optim, Choi
     double least = (double)INFINITY;
     for (int i = 0; i < OPTIONS; i++) {
         double seconds = option_seconds(c, i, CHOICE_RIGHT);
-        bool fits = option_bytes(&c->option[i]) + (mistake == FULL_REFUSED) <= room;
-        if (fits && seconds < least) {
+        if (option_bytes(&c->option[i]) <= room && seconds < least) {
             best = i;
             least = seconds;
         }
     }
-    return best;
+    bool full = best != NOTHING_FITS && option_bytes(&c->option[best]) == room;
+    return full && mistake == FULL_REFUSED ? NOTHING_FITS : best;
 }
 
 /* Whether optimizer a of those asked about has smaller states than b. */
