@@ -220,7 +220,7 @@ static const char *const segment_sentence[SEGMENT_MISTAKES] = {
                            "may take less",
 };
 
-/* What a segment of S blocks is taken to run again. */
+/* The blocks that a segment of S is taken to run again. */
 static int segment_again_as(int L, int S, SegmentMistake mistake) {
     return mistake == SEGMENT_BEHIND_FIRST ? L - S
            : mistake == SEGMENT_WHOLE_ONES ? L / S * S

@@ -27,9 +27,9 @@ static const char checkpoint_moments[] =
     "of the segment before";
 
 /* Whether the mistake gives all answers, right ones too. */
-static bool mistake_explains(const Quiz *quiz, BytesMistake mistake) {
+static bool mistake_explains(const Quiz *quiz, CheckpointBytes mistake) {
     for (int i = 0; i < quiz->count; i++) {
-        if (*quiz_answer(quiz, i) != bytes_as(&quiz->shape[i], mistake)) {
+        if (*quiz_answer(quiz, i) != checkpoint_bytes_as(&quiz->shape[i], mistake)) {
             return false;
         }
     }
@@ -54,11 +54,11 @@ static WrongSizes sizes_of_wrong(const Quiz *quiz) {
     return wrong;
 }
 
-/* What is said of the mistake that explains everything; NULL: none does, or several do. */
+/* The sentence about the mistake that explains everything; NULL: none does, or several do. */
 static const char *mistake_in_all(const Quiz *quiz) {
     const char *said = NULL;
-    for (BytesMistake mistake = BYTES_RIGHT + 1; mistake < BYTES_MISTAKES; mistake++) {
-        const char *sentence = bytes_mistake_sentence[mistake];
+    for (CheckpointBytes mistake = BYTES_RIGHT + 1; mistake < BYTES_MISTAKES; mistake++) {
+        const char *sentence = checkpoint_bytes_sentence[mistake];
         if (mistake_explains(quiz, mistake)) {
             if (said != NULL && strcmp(said, sentence) != 0) {
                 return NULL;
@@ -89,7 +89,8 @@ void checkpoint_check_bytes(Quiz *quiz) {
     for (int i = 0; i < quiz->count; i++) {
         const Shape *shape = &quiz->shape[i];
         size_t right = checkpoint_counted(shape), got = *quiz_answer(quiz, i);
-        CHECK(right == bytes_as(shape, BYTES_RIGHT), "what is counted is not what is worked out");
+        CHECK(right == checkpoint_bytes_as(shape, BYTES_RIGHT),
+              "what is counted is not what is worked out");
         if (got != right) {
             check_fail(check, "%s: predicted %llu, counted %zu: %s",
                        checkpoint_text(&quiz->shape[i], text), (unsigned long long)got, right,

@@ -13,11 +13,11 @@ static const char own_probs[] =
     "with attention_only one block at a time has its probabilities: the one that runs backward, "
     "not the one below the head";
 
-const char *const bytes_mistake_sentence[BYTES_MISTAKES] = {
+const char *const checkpoint_bytes_sentence[BYTES_MISTAKES] = {
     [BYTES_PLAIN] = "these are the bytes of a plain step",
     [BYTES_LAST_FULL] =
         "the last segment is counted as a full one: it has the blocks that are left",
-    [BYTES_LAST_EMPTY] = "where segments divide the blocks, an empty one is counted behind them",
+    [BYTES_LAST_EMPTY] = "where segments divide the blocks, an empty one is counted after them",
     [BYTES_CONFIG_T] = "the sequences have T tokens (the argument), not config->T",
     [BYTES_PROBS_KEPT] = "with attention_only the probabilities of a block are no longer kept",
     [BYTES_PROBS_NEVER] = own_probs,
@@ -51,7 +51,7 @@ const char *const bytes_mistake_sentence[BYTES_MISTAKES] = {
                           "counts then is a block's backward",
 };
 
-/* What the moments of a step are made of. */
+/* The parts of which the moments of a step are made. */
 typedef struct Parts {
     size_t stream;     /* of the residual stream, one tensor */
     size_t kept;       /* what a block keeps, its output included */
@@ -61,7 +61,7 @@ typedef struct Parts {
     size_t before;     /* segments before the last */
 } Parts;
 
-static size_t larger(size_t a, size_t b) {
+static size_t larger_of(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
@@ -78,14 +78,14 @@ static size_t whole_block(const Shape *s) {
            peak_worked_out(&one, s->B, s->T, (Checkpoint){0});
 }
 
-static size_t probs_of(const Shape *s, BytesMistake mistake) {
+static size_t probs_of(const Shape *s, CheckpointBytes mistake) {
     bool plain = s->config.attention == ATTENTION_PLAIN || mistake == BYTES_FLASH_PROBS;
     size_t heads = mistake == BYTES_ONE_HEAD ? 1 : (size_t)s->config.NH;
     size_t number = precision_bytes(mistake == BYTES_PROBS_IN_FLOATS ? F32 : s->config.precision);
     return s->checkpoint.attention_only && plain ? tokens_of(s) * heads * (size_t)s->T * number : 0;
 }
 
-static size_t head_of(const Shape *s, size_t stream, BytesMistake mistake) {
+static size_t head_of(const Shape *s, size_t stream, CheckpointBytes mistake) {
     size_t number = precision_bytes(s->config.precision);
     size_t row = (size_t)(mistake == BYTES_NO_PADDING ? s->config.V : logits_stride(s->config.V));
     size_t floats = mistake == BYTES_NO_FLOATS ? 0 : mistake == BYTES_THREE_FLOATS ? 3 : 4;
@@ -93,7 +93,7 @@ static size_t head_of(const Shape *s, size_t stream, BytesMistake mistake) {
     return 2 * stream + tokens_of(s) * (row * number + floats * each);
 }
 
-static Parts parts_of(const Shape *s, BytesMistake mistake) {
+static Parts parts_of(const Shape *s, CheckpointBytes mistake) {
     size_t stream = tokens_of(s) * (size_t)s->config.C * precision_bytes(s->config.precision);
     size_t probs = probs_of(s, mistake), L = (size_t)s->config.L, S = (size_t)s->checkpoint.segment;
     Parts parts = {.stream = stream, .head = head_of(s, stream, mistake)};
@@ -107,8 +107,8 @@ static Parts parts_of(const Shape *s, BytesMistake mistake) {
     return parts;
 }
 
-/* What the head or the backward of the last block takes. */
-static size_t above_last(const Parts *p, bool one_block, BytesMistake mistake) {
+/* The bytes above the last segment: those of the head, or of a block's backward. */
+static size_t above_last(const Parts *p, bool one_block, CheckpointBytes mistake) {
     switch (mistake) {
     case BYTES_HEAD_ADDED:
         return p->head + p->backward;
@@ -117,14 +117,14 @@ static size_t above_last(const Parts *p, bool one_block, BytesMistake mistake) {
     case BYTES_NO_BACKWARD:
         return p->head;
     case BYTES_NO_BACKWARD_OF_ONE:
-        return one_block ? p->head : larger(p->head, p->backward);
+        return one_block ? p->head : larger_of(p->head, p->backward);
     default:
-        return larger(p->head, p->backward);
+        return larger_of(p->head, p->backward);
     }
 }
 
 /* The shape that is worked out in place of the one that was asked about. */
-static Shape taken_for(const Shape *shape, BytesMistake mistake) {
+static Shape taken_for(const Shape *shape, CheckpointBytes mistake) {
     Shape s = *shape;
     int S = s.checkpoint.segment, L = s.config.L;
     if (mistake == BYTES_PLAIN) {
@@ -139,7 +139,7 @@ static Shape taken_for(const Shape *shape, BytesMistake mistake) {
     return s;
 }
 
-size_t bytes_as(const Shape *shape, BytesMistake mistake) {
+size_t checkpoint_bytes_as(const Shape *shape, CheckpointBytes mistake) {
     Shape s = taken_for(shape, mistake);
     Parts p = parts_of(&s, mistake);
     size_t inputs = (2 + p.before) * p.stream;
@@ -150,7 +150,7 @@ size_t bytes_as(const Shape *shape, BytesMistake mistake) {
     if (p.before == 0 || mistake == BYTES_LAST_ONLY) {
         return at_last;
     }
-    size_t above = mistake == BYTES_HEAD_BEFORE ? larger(p.head, p.backward) : p.backward;
+    size_t above = mistake == BYTES_HEAD_BEFORE ? larger_of(p.head, p.backward) : p.backward;
     size_t gone = mistake == BYTES_INPUT_STAYS ? 0 : p.stream;
-    return larger(at_last, inputs - gone + p.full * p.kept + above);
+    return larger_of(at_last, inputs - gone + p.full * p.kept + above);
 }

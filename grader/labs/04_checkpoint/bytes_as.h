@@ -8,8 +8,8 @@
 
 #include "grader/shape.h"
 
-/** What is wrong with a formula for the bytes of a step. */
-typedef enum BytesMistake {
+/** Mistakes in a formula for the bytes of a step. */
+typedef enum CheckpointBytes {
     BYTES_RIGHT,
     BYTES_PLAIN,
     BYTES_LAST_FULL,
@@ -38,12 +38,12 @@ typedef enum BytesMistake {
     BYTES_INPUT_STAYS,
     BYTES_HEAD_BEFORE,
     BYTES_MISTAKES,
-} BytesMistake;
+} CheckpointBytes;
 
-/** What is said of each. */
-extern const char *const bytes_mistake_sentence[BYTES_MISTAKES];
+/** The sentence about each, for the student. */
+extern const char *const checkpoint_bytes_sentence[BYTES_MISTAKES];
 
 /** Bytes of activations at the peak, with a mistake. */
-size_t bytes_as(const Shape *shape, BytesMistake mistake);
+size_t checkpoint_bytes_as(const Shape *shape, CheckpointBytes mistake);
 
 #endif

@@ -73,7 +73,7 @@ typedef struct TensorCount {
     uint64_t count, rows, cols;
 } TensorCount;
 
-/* What a mistake takes a parameter for. */
+/* The tensors for which a mistake takes a parameter. */
 static TensorCount tensors_of(const Param *param, BytesMistake mistake) {
     TensorCount tensors = {1, (uint64_t)param->rows, (uint64_t)param->cols};
     if (mistake == PADDED_V && strcmp(param->name, "wte.weight") == 0) {

@@ -64,7 +64,7 @@ static const char *moved_mistake(const Shape *s, uint64_t got, uint64_t right) {
            "segment is one as well";
 }
 
-/* What is wrong with a formula for the peak of an offloaded step. */
+/* Mistakes in a formula for the peak of an offloaded step. */
 typedef enum PeakMistake {
     PEAK_RIGHT,
     PEAK_NO_PADDING,
@@ -105,8 +105,8 @@ static size_t peak_head(const Shape *s, PeakMistake mistake) {
     return 2 * passes_input(&s->config, s->B, s->T) + N * (row * number + floats * each);
 }
 
-/* What one block keeps, its output included. */
-static size_t peak_kept(const Shape *s) {
+/* The bytes that one block keeps, its output included. */
+static size_t block_kept(const Shape *s) {
     ModelConfig one = s->config, two = s->config;
     one.L = 1;
     two.L = 2;
@@ -118,7 +118,7 @@ static size_t peak_as(const Shape *shape, PeakMistake mistake) {
     Shape s = *shape;
     s.T = mistake == PEAK_CONFIG_T ? s.config.T : s.T;
     size_t input = passes_input(&s.config, s.B, s.T), head = peak_head(&s, mistake);
-    size_t kept = peak_kept(&s), S = (size_t)s.checkpoint.segment;
+    size_t kept = block_kept(&s), S = (size_t)s.checkpoint.segment;
     size_t left = (size_t)s.config.L % S, tensors = mistake == PEAK_FOUR_TENSORS ? 4 : 5;
     size_t blocks = mistake == PEAK_SHORT_SEGMENT && left > 0 ? left * kept
                     : mistake == PEAK_ONE_BLOCK               ? kept + (S - 1) * input
