@@ -198,21 +198,59 @@ static int segment_runs_again(int L, int S) {
 /* Of segments that run as many blocks again, the one to take. */
 typedef enum SegmentTie { TIE_FEWER_BYTES, TIE_SMALLER, TIE_LARGER } SegmentTie;
 
-/* The right choice by counted bytes; 0 where none fits. */
-static int segment_best(Shape shape, size_t budget, SegmentTie tie) {
-    int best = 0, L = shape.config.L;
+typedef enum SegmentMistake {
+    SEGMENT_RIGHT,
+    SEGMENT_BEHIND_FIRST,
+    SEGMENT_WHOLE_ONES,
+    SEGMENT_FULL_REFUSED,
+    SEGMENT_NO_PLAIN_STEP,
+    SEGMENT_ENDS_EARLY,
+    SEGMENT_MISTAKES,
+} SegmentMistake;
+
+static const char *const segment_sentence[SEGMENT_MISTAKES] = {
+    [SEGMENT_BEHIND_FIRST] =
+        "the largest segment that fits is taken, or L - S blocks for those that run again: these "
+        "are all before the last segment, which may be short",
+    [SEGMENT_WHOLE_ONES] = "all whole segments are taken for those that run again: where segments "
+                           "divide the blocks, the last one does not",
+    [SEGMENT_FULL_REFUSED] = "a segment that takes the budget to the last byte fits, too",
+    [SEGMENT_NO_PLAIN_STEP] = "a segment of all L blocks is one, too: it is a plain step",
+    [SEGMENT_ENDS_EARLY] = "the search ends with the first segment that does not fit: a larger one "
+                           "may take less",
+};
+
+/* The blocks that a segment of S is taken to run again. */
+static int segment_again_as(int L, int S, SegmentMistake mistake) {
+    return mistake == SEGMENT_BEHIND_FIRST ? L - S
+           : mistake == SEGMENT_WHOLE_ONES ? L / S * S
+                                           : segment_runs_again(L, S);
+}
+
+/* The choice by counted bytes, right or with a mistake; 0 where none fits. */
+static int segment_best_as(Shape shape, size_t budget, SegmentTie tie, SegmentMistake mistake) {
+    int best = 0, least = 0, L = shape.config.L;
     size_t best_bytes = 0;
-    for (int S = 1; S <= L; S++) {
+    for (int S = 1; S <= L - (mistake == SEGMENT_NO_PLAIN_STEP); S++) {
         shape.checkpoint = (Checkpoint){.segment = S};
         size_t bytes = checkpoint_counted(&shape);
-        int again = segment_runs_again(L, S), least = best > 0 ? segment_runs_again(L, best) : L;
+        int again = segment_again_as(L, S, mistake);
+        bool fits = mistake == SEGMENT_FULL_REFUSED ? bytes < budget : bytes <= budget;
         bool wins = tie == TIE_FEWER_BYTES ? bytes < best_bytes : tie == TIE_LARGER;
-        if (bytes <= budget && (again < least || (again == least && wins))) {
+        if (!fits && mistake == SEGMENT_ENDS_EARLY) {
+            break;
+        }
+        if (fits && (best == 0 || again < least || (again == least && wins))) {
             best = S;
+            least = again;
             best_bytes = bytes;
         }
     }
     return best;
+}
+
+static int segment_best(Shape shape, size_t budget, SegmentTie tie) {
+    return segment_best_as(shape, budget, tie, SEGMENT_RIGHT);
 }
 
 static size_t segment_bytes(Shape shape, int S) {
@@ -229,6 +267,20 @@ static size_t segment_least_bytes(Shape shape) {
     return least;
 }
 
+/* Why the best segment, and not one that fits as well. */
+static void segment_advise(Check *check, Shape shape, size_t budget, int got, int best) {
+    static const Term tie = TERM_TIE;
+    int L = shape.config.L;
+    if (segment_runs_again(L, got) == segment_runs_again(L, best)) {
+        check_fail(check, "look at every segment; %s", tie.says[tie.now]);
+    } else if (segment_bytes(shape, best) == budget) {
+        check_fail(check,
+                   "look at every segment; what takes the budget to the last byte fits, too");
+    } else {
+        check_fail(check, "look at every segment: their order is not simple");
+    }
+}
+
 /* Both neighbours of a wrong choice are measured, and the better one is named. */
 static bool segment_expect(Check *check, const Shape *shape, size_t budget, uint64_t got) {
     int L = shape->config.L, best = segment_best(*shape, budget, TERM_TIE_IS);
@@ -237,25 +289,27 @@ static bool segment_expect(Check *check, const Shape *shape, size_t budget, uint
         return true;
     }
     if (best == 0) {
-        check_fail(check, "%zu bytes: nothing fits, the least is %zu; the answer is 0", budget,
-                   segment_least_bytes(*shape));
+        check_compared(check, false,
+                       "%zu bytes: nothing fits, the least is %zu; the answer is 0, not %lld",
+                       budget, segment_least_bytes(*shape), (long long)got);
     } else if (got < 1 || got > (uint64_t)L) {
-        check_fail(check, "%zu bytes: %lld is not a segment of %d blocks, and segment %d fits",
-                   budget, (long long)got, L, best);
+        check_compared(check, false,
+                       "%zu bytes: %lld is not a segment of %d blocks, and segment %d fits", budget,
+                       (long long)got, L, best);
     } else if (segment_bytes(*shape, (int)got) > budget) {
-        check_fail(check,
-                   "segment %d of %d blocks takes %zu bytes, and there are %zu; segment %d "
-                   "takes %zu",
-                   (int)got, L, segment_bytes(*shape, (int)got), budget, best,
-                   segment_bytes(*shape, best));
+        check_compared(check, false,
+                       "segment %d of %d blocks takes %zu bytes, and there are %zu; segment %d "
+                       "takes %zu",
+                       (int)got, L, segment_bytes(*shape, (int)got), budget, best,
+                       segment_bytes(*shape, best));
     } else {
-        check_fail(check,
-                   "segment %d of %d blocks fits into %zu bytes with %zu and runs %d blocks "
-                   "again; segment %d fits with %zu and runs %d: look at every segment: their "
-                   "order is not simple",
-                   (int)got, L, budget, segment_bytes(*shape, (int)got),
-                   segment_runs_again(L, (int)got), best, segment_bytes(*shape, best),
-                   segment_runs_again(L, best));
+        check_compared(check, false,
+                       "segment %d of %d blocks fits into %zu bytes with %zu and runs %d blocks "
+                       "again; segment %d fits with %zu and runs %d",
+                       (int)got, L, budget, segment_bytes(*shape, (int)got),
+                       segment_runs_again(L, (int)got), best, segment_bytes(*shape, best),
+                       segment_runs_again(L, best));
+        segment_advise(check, *shape, budget, (int)got, best);
     }
     return false;
 }
@@ -273,6 +327,19 @@ static void segment_suspect_term(const Quiz *quiz, const uint64_t *budget) {
         }
     }
     check_suspect_term(quiz->check, &term, fits);
+}
+
+/* Names the mistake that gives all answers. */
+static void segment_suspect(const Quiz *quiz, const uint64_t *budget) {
+    for (SegmentMistake mistake = SEGMENT_RIGHT + 1; mistake < SEGMENT_MISTAKES; mistake++) {
+        int i = 0;
+        while (i < quiz->count &&
+               *quiz_answer(quiz, i) ==
+                   (uint64_t)segment_best_as(quiz->shape[i], budget[i], TERM_TIE_IS, mistake)) {
+            i++;
+        }
+        check_suspect(quiz->check, segment_sentence[mistake], i == quiz->count);
+    }
 }
 
 /* Whether any two rules differ in some answer. */
@@ -358,6 +425,7 @@ GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
         for (int i = 0; i < quiz.count; i++) {
             if (!segment_expect(check, &quiz.shape[i], budget[i], *quiz_answer(&quiz, i))) {
                 segment_suspect_term(&quiz, budget);
+                segment_suspect(&quiz, budget);
                 return;
             }
         }

@@ -18,7 +18,9 @@ void job_expect_dloss(const Job *job, double scale) {
                               ? "the scale stays the same within a window"
                           : fabs(got / scale - 1) <= 1e-6 ? "the share is missing"
                           : fabs(got / share - 1) <= 1e-6 ? "the scale is missing"
-                                                          : "it is what mixed_scale() returns";
+                          : fabs(got * scale / share - 1) <= 1e-6
+                              ? "the share is divided by the scale: it is multiplied"
+                              : "it is what mixed_scale() returns";
         check_fail(job->windows.given.check,
                    "backward of micro-batch %d was given %g, not share * scale = %g: %s", k + 1,
                    got, want, why);
@@ -33,13 +35,14 @@ static double *job_clipped(const Job *job, double before, double limit, double a
 }
 
 bool job_expect_gradients(const Job *job, int w, double scale, double limit) {
-    bool clips = limit > 0 && job->norm > limit;
+    bool clips = limit > 0 && job->norm > limit, spares = limit > 0 && !clips;
+    bool clips_scaled = limit > 0 && job->norm * scale > limit;
     bool grows = job->scaler.interval == 1 && job->windows.given.config.precision == F16;
     Suspect suspects[] = {
         {"the gradients are still scaled when the optimizer steps: they were never unscaled",
          job_clipped(job, scale, limit, 1)},
         {"the gradients were clipped while they were still scaled: unscale first, then clip",
-         job_clipped(job, clips ? scale : (double)NAN, limit, 1 / scale)},
+         job_clipped(job, clips_scaled ? scale : (double)NAN, limit, 1 / scale)},
         {"the gradients were unscaled twice", job_clipped(job, 1 / scale, limit, 1)},
         {"the gradients are divided by a scale that has grown since they were scaled: "
          "scaler_update() comes last",
@@ -49,11 +52,16 @@ bool job_expect_gradients(const Job *job, int w, double scale, double limit) {
          job_clipped(job, scale * scale, limit, 1)},
         {"the gradients are not clipped when the optimizer steps",
          job_scaled(job, clips ? 1 : (double)NAN)},
+        {"the gradients are scaled up to the limit: clipping leaves alone what is below it",
+         job_scaled(job, spares ? limit / job->norm : (double)NAN)},
         {"the gradients are clipped to a norm of 1: the limit is trainer->max_grad_norm, and 0 is "
          "none",
          job_clipped(job, job->norm > 1 ? 1 : (double)NAN, 1, 1)},
-        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early, or "
-         "1 / scale is taken in whole numbers, where it is 0",
+        {limit > 0 ? "all gradients are zero when the optimizer steps: model_zero_grad() comes too "
+                     "early, or 1 / scale is taken in whole numbers, where it is 0"
+                   : "all gradients are zero when the optimizer steps: model_zero_grad() comes too "
+                     "early, or 1 / scale is taken in whole numbers, where it is 0, or a "
+                     "max_grad_norm of 0 is taken for a limit: it is none",
          job_scaled(job, 0)},
     };
     if (!job_stepped(job, w)) {
@@ -98,20 +106,23 @@ void job_expect_kept(const Job *job) {
 
 void job_expect_report(const Job *job) {
     double norm[MIXED_WINDOWS], wrong[MIXED_WINDOWS], after[MIXED_WINDOWS], rate[MIXED_WINDOWS];
+    double again[MIXED_WINDOWS];
     double none[MIXED_WINDOWS] = {0};
     size_t n = (size_t)job->windows.stop;
     for (int w = 0; w < job->windows.stop; w++) {
         norm[w] = job->norm;
         wrong[w] = job->norm * (double)job->window[w].scale;
+        again[w] = job->norm / (double)job->window[w].scale;
         after[w] = (double)job->windows.given.max_norm;
         rate[w] = given_rate(&job->windows.given, w);
     }
     Suspect norms[] = {
         {"this is the norm of the scaled gradients: unscale first", wrong},
+        {"this is the norm divided by the scale: the gradients are unscaled already", again},
         {"this is the norm after clipping; optimizer_clip() returns the one before", after},
         {"report->grad_norm is not set", none}};
     Suspect rates[] = {{"report->learning_rate is not set", none}};
-    check_close(job->windows.given.check, "grad_norm", norm, n, tolerance_of_model(F16), norms, 3);
+    check_close(job->windows.given.check, "grad_norm", norm, n, tolerance_of_model(F16), norms, 4);
     /* The rate may be far below what a tolerance of sizes near 1 lets pass. */
     check_close(job->windows.given.check, "learning_rate", rate, n, (Tolerance){1e-5, 0, 1e-5},
                 rates, 1);
@@ -139,7 +150,7 @@ const char *job_changed(const Job *job, int a, int b) {
     return NULL;
 }
 
-static bool job_gradients_left(const Job *job, int w) {
+bool job_gradients_left(const Job *job, int w) {
     const float *gradients = job_states(job, w) + 4 * job->windows.given.P;
     for (size_t i = 0; i < job->windows.given.P; i++) {
         if (!(gradients[i] == 0)) {
@@ -340,6 +351,9 @@ static const char *const apart_sentence[APARTS] = {
     [APART_BEYOND] =
         "at a scale of 2^40 mixed_scale() or what the optimizer sees is wrong: a scale "
         "is a float, and larger than whole numbers and halves go",
+    [APART_BELOW] =
+        "at a scale of 1/2 mixed_scale() or what the optimizer sees is wrong: a scale is "
+        "a float, and falls below 1 where the floor lets it",
 };
 
 void job_expect_apart(const Job *job) {

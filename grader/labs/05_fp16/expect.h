@@ -34,6 +34,9 @@ void job_expect_kept(const Job *job);
 /** Which of weights, masters, m, v differ between two windows; NULL if none does. */
 const char *job_changed(const Job *job, int a, int b);
 
+/** Whether a gradient is not zero when a window has ended. */
+bool job_gradients_left(const Job *job, int w);
+
 /** That a window with a bad number was skipped; `before` is the good one before it. */
 void job_expect_bad_skipped(const Job *job, int w, int before);
 

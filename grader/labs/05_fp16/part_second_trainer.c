@@ -179,8 +179,17 @@ static bool apart_zero(void) {
     return true;
 }
 
+/* Whether backward and the optimizer are given the right numbers at a scale. */
+static bool apart_right_at(float scale) {
+    int steps = apart.steps;
+    apart.mixed.scaler.scale = scale;
+    bool shared = mixed_scale(&apart.mixed, 0.25f) == 0.25f * scale;
+    apart_window(false);
+    return shared && apart.steps == steps + 1 && apart.right;
+}
+
 /* A window of a trainer with another scale, whose scaler stays although its weights are half; one
-   with NaN; one in which the scaler is dynamic again; and one with a large scale. */
+   with NaN; one in which the scaler is dynamic again; one with a large scale, and a small one. */
 void second_trainer(const Wire *in, Wire *out) {
     (void)in;
     uint64_t *seen = wire_get(out, "apart", WIRE_U64, NULL);
@@ -207,8 +216,6 @@ void second_trainer(const Wire *in, Wire *out) {
     apart.mixed.dynamic = true;
     apart_window(false);
     seen[APART_GROWS] = apart.steps == 2 && scaler->scale == 2 * APART_SCALE;
-    apart.mixed.scaler.scale = 0x1p40f;
-    seen[APART_BEYOND] = mixed_scale(&apart.mixed, 0.25f) == 0x1p38f;
-    apart_window(false);
-    seen[APART_BEYOND] = seen[APART_BEYOND] && apart.steps == 3 && apart.right;
+    seen[APART_BEYOND] = apart_right_at(0x1p40f);
+    seen[APART_BELOW] = apart_right_at(0.5f);
 }

@@ -61,6 +61,7 @@ enum {
     APART_CLEAN,     /**< and all gradients are zero then */
     APART_GROWS,     /**< its scaler, now dynamic, is updated */
     APART_BEYOND,    /**< the same at a scale that no whole number of 32 bits holds */
+    APART_BELOW,     /**< the same at a scale of 1/2 */
     APARTS,
 };
 

@@ -30,6 +30,8 @@ const char *const scaler_slip_sentence[SLIPS] = {
     [SLIP_TWO] = "the scale is doubled and halved, whatever scaler->growth and backoff say",
     [SLIP_DOUBLE] = "the scale is doubled, whatever scaler->growth says",
     [SLIP_HALF] = "the scale is halved, whatever scaler->backoff says",
+    [SLIP_DIVIDES] = "a bad step divides the scale by growth: it multiplies it by backoff",
+    [SLIP_STAYS] = "a scale that would fall below the floor stays as it is: it becomes the floor",
 };
 
 static const char hidden_state[] =
@@ -41,12 +43,21 @@ static double automaton_times(const Automaton *a, double factor) {
     return (double)(float)fmin(a->scale * factor, HUGE_VAL);
 }
 
+static double automaton_backoff(const Automaton *a, ScalerSlip slip) {
+    return slip == SLIP_SWAPPED                    ? a->growth
+           : slip == SLIP_TWO || slip == SLIP_HALF ? 0.5
+           : slip == SLIP_DIVIDES                  ? 1 / a->growth
+                                                   : a->backoff;
+}
+
 static void automaton_lower(Automaton *a, ScalerSlip slip) {
-    double smaller = automaton_times(a, slip == SLIP_SWAPPED                    ? a->growth
-                                        : slip == SLIP_TWO || slip == SLIP_HALF ? 0.5
-                                                                                : a->backoff);
+    double smaller = automaton_times(a, automaton_backoff(a, slip));
     double floor = slip == SLIP_ONE ? 1 : a->floor;
-    a->scale = slip == SLIP_FLOOR ? smaller : fmax(smaller, floor);
+    if (slip == SLIP_FLOOR || smaller >= floor) {
+        a->scale = smaller;
+    } else if (slip != SLIP_STAYS) {
+        a->scale = floor;
+    }
     a->good_steps = slip == SLIP_KEPT ? a->good_steps : 0;
 }
 

@@ -35,6 +35,8 @@ typedef enum ScalerSlip {
     SLIP_TWO,     /**< growth is 2, backoff a half */
     SLIP_DOUBLE,  /**< growth is 2 */
     SLIP_HALF,    /**< backoff is a half */
+    SLIP_DIVIDES, /**< a bad step divides by growth */
+    SLIP_STAYS,   /**< what would fall below the floor stays */
     SLIPS
 } ScalerSlip;
 

@@ -54,6 +54,18 @@ static bool scales_expect_same(const Job *job, int w, const double *first) {
                         sizeof suspects / sizeof *suspects);
 }
 
+/* That no window begins with what the one before it has left. */
+static bool scales_expect_zeroed(const Job *job) {
+    for (int w = 0; w < 3; w++) {
+        if (job_gradients_left(job, w)) {
+            check_fail(job->windows.given.check,
+                       "gradients are left when window %d ends: model_zero_grad()", w + 1);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether window w differs from the first by no more than rounding does. */
 static bool scales_rounded(const Job *job, int w, const double *first) {
     size_t P = job->windows.given.P;
@@ -69,12 +81,13 @@ void scales_judge(Check *check) {
     for (int w = 0; w < 3; w++) {
         job_add_window(&job, scales[w]);
     }
-    job_give(&job, WANT_GRADIENTS);
+    job_give(&job, WANT_GRADIENTS | WANT_STATES);
     const double *kit = job_kit_bits(&job);
     if (kit != NULL && job_run_windows(&job) && job_stepped(&job, 0) && job_stepped(&job, 1) &&
         job_stepped(&job, 2)) {
         double *first = given_got_all(&job.windows.given, NAME_GRADIENT, 0);
-        bool right = job_expect_gradients(&job, 0, (double)scales[0], 0);
+        bool right =
+            job_expect_gradients(&job, 0, (double)scales[0], 0) && scales_expect_zeroed(&job);
         for (int w = 1; w < 3 && right; w++) {
             if (!scales_expect_same(&job, w, first) && scales_rounded(&job, w, first)) {
                 check_fail(check, "scales 2^10, 2^12 and 2^14 give other bits: with powers of two "

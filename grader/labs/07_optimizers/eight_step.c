@@ -43,9 +43,15 @@ const char *const eight_sentence[MISTAKES] = {
     [STEP_BEFORE] = "the moments are corrected as in the step before: t counts from 1",
     [STEP_AFTER] = "the moments are corrected as in the next step: t counts from 1",
     [WHOLE_GRADIENT] = "g is added whole, not (1 - beta1) of it",
+    [WHOLE_SQUARE] = "g^2 is added whole, not (1 - beta2) of it",
+    [BETAS_SWAPPED] = "beta1 and beta2 are exchanged: m has beta1, and v has beta2",
+    [NO_ROOT] = "m is divided by v itself: it is divided by the root of v",
+    [EPSILON_AFTER] = "epsilon is added to the quotient: it is added to the root of v",
+    [ASCENDS] = "the step is added to the weight: it is subtracted, against the gradient",
     [NO_FLOATS] = "tensors whose moments are floats (`value`) are left out",
     [OLD_MOMENTS] = "the update takes the moments of the step before: m and v come first",
-    [ZERO_BY_ZERO] = "a block of zeros is divided by its scale, which is 0 too: x is 0 there",
+    [ZERO_BY_ZERO] = "in a block of zeros all codes are 0, as after 0 / 0: x is 0 there, and takes "
+                     "the code whose value is 0",
     [ZERO_BELOW] = "a moment of 0 takes the code below that of 0: only a negative one does",
     [DECAY_COUPLED] =
         "weight decay is added to the gradient, and so to the moments: it pulls on the "
@@ -149,6 +155,10 @@ static double root_of(double v, double correct, double epsilon, EightMistake mis
         return sqrt(v) + epsilon;
     case CORRECTED_OUTSIDE:
         return sqrt(v) / correct + epsilon;
+    case NO_ROOT:
+        return v / correct + epsilon;
+    case EPSILON_AFTER:
+        return sqrt(v / correct);
     default:
         return sqrt(v / correct) + epsilon;
     }
@@ -164,6 +174,8 @@ static double pulled(double w, double lr, double step, double decay, EightMistak
         return w - lr * (step - decay * w);
     case DECAY_COUPLED:
         return w - lr * step;
+    case ASCENDS:
+        return w + lr * (step + decay * w);
     default:
         return w - lr * (step + decay * w);
     }
@@ -178,7 +190,8 @@ static double updated(const Eight *eight, double w, double m, double v, bool dec
     double correct1 = correction(a->beta1, t, mistake);
     double correct2 = correction(mistake == ONE_BETA ? a->beta1 : a->beta2, t, mistake);
     double root = root_of(v, correct2, (double)a->epsilon, mistake);
-    return pulled(w, lr, m / correct1 / root, decay, mistake);
+    double step = m / correct1 / root + (mistake == EPSILON_AFTER ? (double)a->epsilon : 0);
+    return pulled(w, lr, step, decay, mistake);
 }
 
 /* The value of the code that a moment is stored as. */
@@ -199,6 +212,8 @@ void eight_step_as(const Eight *eight, const EightState *from, int k, EightMista
     const Codebooks *books = &eight->books[k % BOOKS];
     const float *Qm = books->m, *Qv = mistake == SIGNED_V ? Qm : books->v;
     const AdamW *a = &eight->adamw;
+    double beta1 = (double)(mistake == BETAS_SWAPPED ? a->beta2 : a->beta1);
+    double beta2 = (double)(mistake == BETAS_SWAPPED ? a->beta1 : a->beta2);
     size_t first = 0, block = 0;
     step->before = from->weight;
     for (int tensor = 0; tensor < eight->tensors; tensor++) {
@@ -212,9 +227,8 @@ void eight_step_as(const Eight *eight, const EightState *from, int k, EightMista
                 g += (double)a->weight_decay * (double)from->weight[i];
             }
             double m = stored(&from->m, Qm, bytes, i, b), v = stored(&from->v, Qv, bytes, i, b);
-            double part = mistake == WHOLE_GRADIENT ? 1 : 1 - (double)a->beta1;
-            decay_moment(&step->m, i, m, (double)a->beta1, g, part);
-            decay_moment(&step->v, i, v, (double)a->beta2, g * g, 1 - (double)a->beta2);
+            decay_moment(&step->m, i, m, beta1, g, mistake == WHOLE_GRADIENT ? 1 : 1 - beta1);
+            decay_moment(&step->v, i, v, beta2, g * g, mistake == WHOLE_SQUARE ? 1 : 1 - beta2);
             if (mistake != OLD_MOMENTS) {
                 m = step->m.x[i];
                 v = step->v.x[i];

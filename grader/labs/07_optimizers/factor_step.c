@@ -9,8 +9,12 @@ const char *const factor_sentence[FACTOR_MISTAKES] = {
     [SUMS] = "R and C take sums of the squares: they take means, over a row and over a column",
     [BETA_CONSTANT] = "beta2 does not depend on the step: it is 1 - t^-power, 0 in the first step",
     [BETA_LATE] = "beta2 is that of the step before: steps count from 1, and t^-power is 1 then",
+    [BETA_NEXT] = "beta2 is that of the next step: t counts from 1, and t^-power is 1 in the first",
     [NOT_SQUARED] = "R and C take magnitudes of the gradient: they take squares",
     [NO_EPSILON] = "epsilon is not added to the squares",
+    [EPSILON_OUTSIDE] = "epsilon is added to R and C: it is added to each square, before the mean "
+                        "and the moving average",
+    [PARTS_EXCHANGED] = "beta2 and 1 - beta2 are exchanged: what was there is multiplied by beta2",
     [NOT_DECAYED] = "the mean is added whole, not (1 - beta2) of it",
     [NO_MEAN] = "R is not divided by its mean",
     [SUM_OF_R] = "R is divided by its sum: its mean is meant",
@@ -22,6 +26,10 @@ const char *const factor_sentence[FACTOR_MISTAKES] = {
         "it is the maximum",
     [CLIP_ALWAYS] = "the update is divided by rms(U) / clip also where that is below 1: only "
                     "max(1, rms(U) / clip) divides it",
+    [CLIP_OUTSIDE] = "the limit stands outside of the maximum: it is max(1, rms(U) / clip), not "
+                     "max(1, rms(U)) / clip",
+    [CLIP_TIMES] = "rms(U) is multiplied by clip: it is divided by it",
+    [NO_RMS_ROOT] = "rms(U) is the mean of the squares of U: its root is missing",
     [CLIP_ALL] = "rms(U) is taken over all tensors: each has its own",
     [RATE_LEAKS] =
         "the rate stays as the tensor before has left it: what clips one tensor must not "
@@ -32,6 +40,7 @@ const char *const factor_sentence[FACTOR_MISTAKES] = {
     [DECAY_OTHERS] =
         "weight decay pulls on the tensors that it should leave, and on no other: whether "
         "it does, `decays` of the entry in `weight` says",
+    [DECAY_PUSHES_AWAY] = "weight decay has the wrong sign: it makes the weight smaller",
     [DECAY_CLIPPED] = "weight decay is clipped with the update: only U is divided",
     [NO_DECAY] = "weight decay is missing",
     [NAN_HIDDEN] =
@@ -53,26 +62,30 @@ static double taken(float g, FactorMistake mistake) {
 }
 
 static double square_of(double g, double epsilon, FactorMistake mistake) {
-    return (mistake == NOT_SQUARED ? fabs(g) : g * g) + (mistake == NO_EPSILON ? 0 : epsilon);
+    return (mistake == NOT_SQUARED ? fabs(g) : g * g) + epsilon;
 }
 
 static double beta_of(const Factors *f, int t, FactorMistake mistake) {
     double power = -(double)f->numbers.power;
     return mistake == BETA_CONSTANT ? 0.999
            : mistake == BETA_LATE   ? 1 - pow(t > 1 ? t - 1 : 1, power)
+           : mistake == BETA_NEXT   ? 1 - pow(t + 1, power)
                                     : 1 - pow(t, power);
 }
 
 /* R of one row, or C of one column: `count` squares, `stride` apart. */
 static double moving(const Factors *f, double old, const float *g, int count, int stride, int t,
                      FactorMistake mistake) {
-    double sum = 0, beta = beta_of(f, t, mistake);
+    double sum = 0, beta = beta_of(f, t, mistake), epsilon = (double)f->numbers.epsilon;
+    bool each = mistake != NO_EPSILON && mistake != EPSILON_OUTSIDE;
     for (int i = 0; i < count; i++) {
         double x = taken(g[(size_t)i * (size_t)stride], mistake);
-        sum += square_of(x, (double)f->numbers.epsilon, mistake);
+        sum += square_of(x, each ? epsilon : 0, mistake);
     }
     double mean = mistake == SUMS ? sum : sum / count;
+    beta = mistake == PARTS_EXCHANGED ? 1 - beta : beta;
     double moved = beta * old + (mistake == NOT_DECAYED ? 1 : 1 - beta) * mean;
+    moved += mistake == EPSILON_OUTSIDE ? epsilon : 0;
     return fabs(moved) > (double)FLT_MAX ? (double)INFINITY : moved; /* it is stored as a float */
 }
 
@@ -108,20 +121,39 @@ static double squares_of(const Factored *x, FactorMistake mistake) {
     return sum;
 }
 
+/* Of the update; `over` is rms(U) / clip. */
+static double divisor_of(double over, double clip, FactorMistake mistake) {
+    double rms = over * clip;
+    switch (mistake) {
+    case NO_CLIP:
+        return 1;
+    case CLIP_INVERTED:
+        return fmin(1, over);
+    case CLIP_ALWAYS:
+        return over;
+    case CLIP_OUTSIDE:
+        return fmax(1, rms) / clip;
+    case CLIP_TIMES:
+        return fmax(1, rms * clip);
+    case NO_RMS_ROOT:
+        return fmax(1, rms * rms / clip);
+    default:
+        return fmax(1, over);
+    }
+}
+
 static void update_weights(const Factored *x, double *to, double over, double rate,
                            FactorMistake mistake) {
     bool decays = (x->f->flags[x->k] & FLAG_DECAYS) != 0;
     decays = mistake == DECAY_EVERY || decays != (mistake == DECAY_OTHERS);
     double decay = decays && mistake != NO_DECAY ? (double)x->f->numbers.weight_decay : 0;
-    double divisor = mistake == NO_CLIP         ? 1
-                     : mistake == CLIP_INVERTED ? fmin(1, over)
-                     : mistake == CLIP_ALWAYS   ? over
-                                                : fmax(1, over);
+    double divisor = divisor_of(over, (double)x->f->numbers.clip, mistake);
     for (int i = 0; i < x->I; i++) {
         for (int j = 0; j < x->J; j++) {
             size_t at = (size_t)i * (size_t)x->J + (size_t)j;
             double w = (double)x->w[at], U = update_at(x, i, j, mistake) / divisor;
             double pull = mistake == DECAY_CLIPPED ? decay * w / divisor : decay * w;
+            pull = mistake == DECAY_PUSHES_AWAY ? -pull : pull;
             to[at] =
                 mistake == DECAY_NEW ? (w - rate * U) * (1 - rate * decay) : w - rate * (U + pull);
         }
