@@ -21,11 +21,13 @@ static void shard_right(const ShardAsked *a, uint64_t right[SHARD_GETS]) {
     right[3] = turns;
 }
 
-/* Epochs of some turns and a short one; then one that has fewer rows than a micro-batch, and one
-   that has fewer than a turn. */
+/* Epochs of some turns, one of them without a short one and one with it, whatever is drawn; then
+   one that has fewer rows than a micro-batch, and one that has fewer than a turn. */
 static uint64_t draw_rows(Check *check, int i, uint64_t B, uint64_t together) {
     int turn = (int)together;
-    return (uint64_t)(i == 4   ? check_int(check, 2, (int)B - 1)
+    return (uint64_t)(i == 1   ? 3 * turn
+                      : i == 2 ? 3 * turn + check_int(check, 1, turn - 1)
+                      : i == 4 ? check_int(check, 2, (int)B - 1)
                       : i == 5 ? check_int(check, (int)B, turn - 1)
                                : 3 * turn + check_int(check, 0, turn - 1));
 }
@@ -63,9 +65,8 @@ static bool shards_run(Check *check, ShardAsked asked[SHARD_ASKS], size_t *count
     return check_run(check, "formulas/shards", SECONDS);
 }
 
-/* Whether answers `from` to `to` - 1 of each question are right; if not, the first in words. */
-static void shards_expect(Check *check, const ShardAsked *asked, size_t count, int from, int to) {
-    static const char *const what[] = {"rows", "first row", "end of the turns", "turns"};
+/* What answer k of a question should be, in words. */
+static const char *shard_why(const ShardAsked *a, int k, uint64_t answer) {
     static const char *const why[SHARD_GETS] = {
         ("the last micro-batch of an epoch is short, and ranks after it have none: no row is "
          "learned from twice"),
@@ -74,6 +75,22 @@ static void shards_expect(Check *check, const ShardAsked *asked, size_t count, i
         "a window is the rows of all ranks: what its divisor counts",
         "all ranks have as many turns, or those that have more wait forever",
     };
+    uint64_t left = a->rows - a->begin, together = a->B * a->ranks;
+    if (k == 2 && answer > a->rows) {
+        return "the epoch ends with its last row, and so does the window";
+    }
+    if (k == 3 && answer == left / together + 1 && left % together == 0) {
+        return "whole turns take all rows that are left, and no short one follows";
+    }
+    if (k == 3 && answer == left / together) {
+        return "the rows that are left after whole turns are a short one";
+    }
+    return why[k];
+}
+
+/* Whether answers `from` to `to` - 1 of each question are right; if not, the first in words. */
+static void shards_expect(Check *check, const ShardAsked *asked, size_t count, int from, int to) {
+    static const char *const what[] = {"rows", "first row", "end of the turns", "turns"};
     const uint64_t *got = check_got(check, "answers", WIRE_U64);
     for (size_t i = 0; i < count; i++) {
         uint64_t right[SHARD_GETS];
@@ -88,7 +105,8 @@ static void shards_expect(Check *check, const ShardAsked *asked, size_t count, i
                            what[k], (unsigned long long)answer, (unsigned long long)right[k],
                            (unsigned long long)a->rank, (unsigned long long)a->ranks,
                            (unsigned long long)a->begin, (unsigned long long)a->rows,
-                           (unsigned long long)a->B, (unsigned long long)a->turns, why[k]);
+                           (unsigned long long)a->B, (unsigned long long)a->turns,
+                           shard_why(a, k, answer));
                 return;
             }
         }
