@@ -180,9 +180,9 @@ GRADED(11_data_parallel, once, "task 3: in a window of several micro-batches eac
    enough; the next one has two blocks; and the last one the rest. */
 enum { HEAD_BYTES = 128, BLOCK_BYTES = 13120, SEVERAL_PARTS = HEAD_BYTES + BLOCK_BYTES };
 
-/* In half, whose gradients are floats as well. One byte more than the head and a block have: another
-   block goes in. The third, with what the first bucket has above bucket_bytes, would close the
-   second. */
+/* In half, whose gradients are floats as well. One byte more than the head and a block have:
+   another block goes in. The third, with what the first bucket has above bucket_bytes, would close
+   the second. */
 GRADED(11_data_parallel, buckets, "task 3: buckets of whole parts, as backward completes them") {
     BucketTrial trial;
     SumTrial *sums = sums_new(check, 3, 1, 1);

@@ -172,8 +172,8 @@ GRADED(12_zero, prefetch, "task 6: the next unit on its way, and the same bits")
     }
 }
 
-/* With a loss scale of 1, which changes no gradient: one that is not finite is looked for all the
-   same. */
+/* With a loss scale of 1, which changes no gradient: one that is not finite is looked for even
+   so. */
 GRADED(12_zero, prefetch_bytes, "task 6: in memory that has room for two gathered blocks") {
     ZeroRun *run = zero_run(check, 3, check_int(check, 3, 4), 1, BF16);
     check_after(check, "parts pieces stage1_bytes stage2_bytes stage3_bytes");

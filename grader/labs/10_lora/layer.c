@@ -322,7 +322,7 @@ static void expect_unwritten(const LayerJob *job) {
 }
 
 /* The host's heap has what it had. */
-static void expect_none_left(const LayerJob *job) {
+static void layer_expect_none_left(const LayerJob *job) {
     uint64_t left = *(const uint64_t *)check_got(job->check, "left", WIRE_U64);
     if (left > 0) {
         check_fail(job->check,
@@ -379,7 +379,7 @@ static bool layer_compare(const LayerJob *job) {
     }
     if (right) {
         expect_unwritten(job);
-        expect_none_left(job);
+        layer_expect_none_left(job);
     }
     return right;
 }

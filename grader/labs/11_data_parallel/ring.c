@@ -275,8 +275,8 @@ static RingTrial ring_part_of(const RingTrial *trial, int rank) {
     return part;
 }
 
-/* Whether numbers of the ring of all but rank 0 are what a rank makes of them that goes by its number
-   in the ring of all, which is one more. */
+/* Whether the numbers of the ring of all but rank 0 are those of a rank that goes by its number in
+   the ring of all, which is one more. */
 static bool is_by_the_old_rank(const RingTrial *part, const float *got) {
     RingRule old = {ring_rule.first - 1, ring_rule.step};
     for (int i = 0; i < part->count[0]; i++) {

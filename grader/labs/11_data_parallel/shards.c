@@ -65,7 +65,7 @@ static bool shards_run(Check *check, ShardAsked asked[SHARD_ASKS], size_t *count
     return check_run(check, "formulas/shards", SECONDS);
 }
 
-/* What answer k of a question should be, in words. */
+/* Why answer k of a question is wrong. */
 static const char *shard_why(const ShardAsked *a, int k, uint64_t answer) {
     static const char *const why[SHARD_GETS] = {
         ("the last micro-batch of an epoch is short, and ranks after it have none: no row is "
