@@ -65,32 +65,57 @@ static bool shards_run(Check *check, ShardAsked asked[SHARD_ASKS], size_t *count
     return check_run(check, "formulas/shards", SECONDS);
 }
 
-/* Why answer k of a question is wrong. */
-static const char *shard_why(const ShardAsked *a, int k, uint64_t answer) {
-    static const char *const why[SHARD_GETS] = {
-        ("the last micro-batch of an epoch is short, and ranks after it have none: no row is "
-         "learned from twice"),
-        "ranks lie beside each other from where the turn begins; one without rows begins at the "
-        "end",
-        "a window is the rows of all ranks: what its divisor counts",
-        "all ranks have as many turns, or those that have more wait forever",
+/* Ways in which turns are counted that are wrong. */
+typedef enum TurnsMistake {
+    TURNS_WHOLE,
+    TURNS_ONE_MORE,
+    TURNS_OF_EPOCH,
+    TURNS_MISTAKES
+} TurnsMistake;
+
+static uint64_t turns_as(const ShardAsked *a, TurnsMistake mistake) {
+    uint64_t together = a->B * a->ranks, left = a->rows - a->begin;
+    return mistake == TURNS_WHOLE      ? left / together
+           : mistake == TURNS_ONE_MORE ? left / together + 1
+                                       : (a->rows + together - 1) / together;
+}
+
+/* Whether a mistake gives each answer, but for those at the end of an epoch. */
+static bool turns_are(const ShardAsked *asked, size_t count, const uint64_t *got,
+                      TurnsMistake mistake) {
+    for (size_t i = 0; i < count; i++) {
+        if (asked[i].begin < asked[i].rows &&
+            got[i * SHARD_GETS + 3] != turns_as(&asked[i], mistake)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *turns_why(const ShardAsked *asked, size_t count, const uint64_t *got) {
+    static const char *const why[TURNS_MISTAKES] = {
+        [TURNS_WHOLE] = "the rows that are left after whole turns are a short one",
+        [TURNS_ONE_MORE] = "where whole turns take all rows that are left, no short one follows",
+        [TURNS_OF_EPOCH] = "they are counted from row `begin` on",
     };
-    uint64_t left = a->rows - a->begin, together = a->B * a->ranks;
-    if (k == 2 && answer > a->rows) {
-        return "the epoch ends with its last row, and so does the window";
+    for (int m = 0; m < TURNS_MISTAKES; m++) {
+        if (turns_are(asked, count, got, (TurnsMistake)m)) {
+            return why[m];
+        }
     }
-    if (k == 3 && answer == left / together + 1 && left % together == 0) {
-        return "whole turns take all rows that are left, and no short one follows";
-    }
-    if (k == 3 && answer == left / together) {
-        return "the rows that are left after whole turns are a short one";
-    }
-    return why[k];
+    return "all ranks have as many turns, or those that have more wait forever";
 }
 
 /* Whether answers `from` to `to` - 1 of each question are right; if not, the first in words. */
 static void shards_expect(Check *check, const ShardAsked *asked, size_t count, int from, int to) {
     static const char *const what[] = {"rows", "first row", "end of the turns", "turns"};
+    const char *why[SHARD_GETS] = {
+        ("the last micro-batch of an epoch is short, and ranks after it have none: no row is "
+         "learned from twice"),
+        "ranks lie beside each other from where the turn begins; one without rows begins at the "
+        "end",
+        "a window is the rows of all ranks: what its divisor counts",
+    };
     const uint64_t *got = check_got(check, "answers", WIRE_U64);
     for (size_t i = 0; i < count; i++) {
         uint64_t right[SHARD_GETS];
@@ -99,14 +124,17 @@ static void shards_expect(Check *check, const ShardAsked *asked, size_t count, i
             uint64_t answer = got[i * SHARD_GETS + (size_t)k];
             if (answer != right[k]) {
                 const ShardAsked *a = &asked[i];
+                if (answer > a->rows) {
+                    why[2] = "the epoch ends with its last row, and so does the window";
+                }
+                why[3] = turns_why(asked, count, got);
                 check_fail(check,
                            "%s: %llu, %llu is right for rank %llu of %llu at row %llu of %llu, B = "
                            "%llu, %llu turns: %s",
                            what[k], (unsigned long long)answer, (unsigned long long)right[k],
                            (unsigned long long)a->rank, (unsigned long long)a->ranks,
                            (unsigned long long)a->begin, (unsigned long long)a->rows,
-                           (unsigned long long)a->B, (unsigned long long)a->turns,
-                           shard_why(a, k, answer));
+                           (unsigned long long)a->B, (unsigned long long)a->turns, why[k]);
                 return;
             }
         }
