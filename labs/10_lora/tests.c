@@ -26,6 +26,7 @@ GRADED(10_lora, init, "task 1: A is uniform, as wide as it should be, B is 0") {
     for (int i = 0; i < 4; i++) {
         check_want(check, names[i], WIRE_F32, run.numbers);
     }
+    check_want(check, "left", WIRE_U64, 1);
     start_want_elsewhere(&run);
     if (!check_run(check, "init", SECONDS)) {
         return;
@@ -46,7 +47,8 @@ GRADED(10_lora, init, "task 1: A is uniform, as wide as it should be, B is 0") {
     } else if (memcmp(first, check_got(check, "far", WIRE_F32), bytes) == 0) {
         check_fail(check, "another seed gives the same numbers, where the lower 32 bits are the "
                           "same: a seed has 64");
-    } else if (start_expect_stream(check, &run, first) && start_expect_elsewhere(&run, first)) {
+    } else if (start_expect_none_left(check) && start_expect_stream(check, &run, first) &&
+               start_expect_elsewhere(&run, first)) {
         check_good(check);
     }
 }

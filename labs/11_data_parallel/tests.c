@@ -22,9 +22,10 @@ static int some_ranks(Check *check) {
 }
 
 /* Numbers of an array whose chunks begin elsewhere where one divides by the ranks first, or rounds
-   the numbers of a chunk and not its beginning. */
-static int uneven_count(Check *check, int ranks) {
-    return ranks * (4 * check_int(check, 5, 14) + 2) + ranks - 1;
+   the numbers of a chunk and not its beginning (`over` is 2), or rounds count * c / R up or to the
+   nearest (`over` is 3). */
+static int uneven_count(Check *check, int ranks, int over) {
+    return ranks * (4 * check_int(check, 5, 14) + over) + ranks - 1;
 }
 
 /* Whatever is drawn, this task has rings of 1 to 5 ranks: a remainder by a mask is right where
@@ -35,8 +36,8 @@ GRADED(11_data_parallel, ring, "task 1: the sum of all ranks, in the order of th
     trial.parted = true;
     ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 2, true);
     ring_add(&trial, trial.ranks * check_int(check, 20, 60), false);
-    ring_add(&trial, uneven_count(check, trial.ranks), false);
-    ring_add(&trial, uneven_count(check, trial.ranks), false);
+    ring_add(&trial, uneven_count(check, trial.ranks, 3), false);
+    ring_add(&trial, uneven_count(check, trial.ranks, 2), false);
     if (ring_run(&trial, true) && ring_expect_sums(&trial)) {
         ring_expect_parted(&trial);
     }
@@ -67,7 +68,7 @@ GRADED(11_data_parallel, ring_two,
 GRADED(11_data_parallel, ring_sent, "task 1: each rank sends a chunk in each step, and no more") {
     RingTrial trial = ring_trial(check, 4);
     check_after(check, "ring");
-    ring_add(&trial, uneven_count(check, trial.ranks), true);
+    ring_add(&trial, uneven_count(check, trial.ranks, 2), true);
     if (ring_run(&trial, true)) {
         ring_expect_sent(&trial);
     }
@@ -110,8 +111,10 @@ GRADED(11_data_parallel, broadcast, "task 3: all ranks begin with the weights of
     }
 }
 
+/* Parameters whose numbers nothing divides. */
 GRADED(11_data_parallel, gradients, "task 3: the sum of all ranks, in their order, to the bit") {
-    SumTrial *trial = sums_new(check, some_ranks(check), 1, 1);
+    ModelConfig config = {.V = 257, .T = 12, .L = 3, .NH = 3, .C = 15};
+    SumTrial *trial = sums_of(check, config, some_ranks(check), 1, 1);
     if (sums_run(trial)) {
         sums_expect_gradients(trial);
     }
@@ -177,18 +180,15 @@ GRADED(11_data_parallel, once, "task 3: in a window of several micro-batches eac
    enough; the next one has two blocks; and the last one the rest. */
 enum { HEAD_BYTES = 128, BLOCK_BYTES = 13120, SEVERAL_PARTS = HEAD_BYTES + BLOCK_BYTES };
 
-/* One more than the head and a block have, or the head and two: another block goes in. */
-static int bucket_bytes(Check *check) {
-    return 1 + (check_int(check, 0, 1) ? SEVERAL_PARTS : HEAD_BYTES + 2 * BLOCK_BYTES);
-}
-
-/* In half, whose gradients are floats as well. */
+/* In half, whose gradients are floats as well. One byte more than the head and a block have:
+   another block goes in. The third, with what the first bucket has above bucket_bytes, would close
+   the second. */
 GRADED(11_data_parallel, buckets, "task 3: buckets of whole parts, as backward completes them") {
     BucketTrial trial;
     SumTrial *sums = sums_new(check, 3, 1, 1);
     sums->given.config.precision = F16;
     given_random_weights(&sums->given);
-    if (buckets_run(&trial, sums, bucket_bytes(check)) && buckets_expect_calls(&trial)) {
+    if (buckets_run(&trial, sums, SEVERAL_PARTS + 1) && buckets_expect_calls(&trial)) {
         leaves_judge(check);
     }
 }

@@ -44,12 +44,12 @@ static void expect_stage(Check *check, int stage, int ranks, int micros) {
     }
 }
 
-/* From stage 2 on in half: gradients are floats, and weights are not. Of two ranks, too. */
+/* From stage 2 on in half: gradients are floats, and weights are not. Their loss has a scaler. Of
+   two ranks, too. */
 static void expect_budget(Check *check, int stage, int ranks) {
-    ZeroRun *run = zero_run(check, stage, ranks, 1, stage > 1 ? BF16 : F32);
+    ZeroRun *run = zero_run(check, stage, ranks, 1, stage > 1 ? F16 : F32);
     zero_set_budget(run);
     if (stage > 1) { /* of the gradients a rank has its part alone when they are unscaled */
-        run->option[ZERO_SCALED] = true;
         int any = check_int(check, 0, params_count(&run->given.config) - 1);
         zero_spoil_at(run, stage == 2 ? any : WTE, stage == 2 ? BAD_MINUS_INFINITE : BAD_NANS);
         zero_clip(run);
@@ -172,11 +172,16 @@ GRADED(12_zero, prefetch, "task 6: the next unit on its way, and the same bits")
     }
 }
 
+/* With a loss scale of 1, which changes no gradient: one that is not finite is looked for even
+   so. */
 GRADED(12_zero, prefetch_bytes, "task 6: in memory that has room for two gathered blocks") {
     ZeroRun *run = zero_run(check, 3, check_int(check, 3, 4), 1, BF16);
     check_after(check, "parts pieces stage1_bytes stage2_bytes stage3_bytes");
     run->option[ZERO_PREFETCH] = 2;
+    run->option[ZERO_SCALED] = ZERO_SCALED_BY_1;
     zero_set_budget(run);
+    zero_spoil_at(run, check_int(check, 0, params_count(&run->given.config) - 1), BAD_INFINITE);
+    zero_clip(run);
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_states(run);
     }

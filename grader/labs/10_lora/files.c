@@ -235,6 +235,11 @@ static bool expect_none_on_heap(Check *check, const char *function, uint64_t byt
     return bytes == 0;
 }
 
+/* Who has written a path into a buffer that is too short shall see why nothing is found. */
+static void tell_folder(Check *check) {
+    check_tell(check, "\nthe path of the folder has %zu bytes", strlen(FOLDER_HERE));
+}
+
 static void want_load_config(Check *check) {
     static const char good[] =
         "{\"peft_type\":\"LORA\",\"r\":7,\"lora_alpha\":3.5,\"lora_dropout\":"
@@ -261,6 +266,7 @@ static bool expect_load_config(Check *check) {
             "a file with r %d, targets %d, alpha 3.5, dropout 0.25; wanted is 0",
             (int)n[LOAD_CONFIG_RESULT], numbers[0], numbers[1], (double)floats[0],
             (double)floats[1], GOOD_RANK, TARGET_FC);
+        tell_folder(check);
         return false;
     }
     if (!expect_none_on_heap(check, "adapter_load_config()", n[LOAD_CONFIG_LEFT])) {
@@ -301,12 +307,15 @@ bool files_expect_save(Check *check) {
                                          : NULL;
     if (wrong != NULL) {
         check_fail(check, "adapter_save(), into a folder that is there, %s", wrong);
+        tell_folder(check);
     } else if ((int)n[SAVE_RESULT] != 0 || (int)n[SAVE_NO_FOLDER] != -1 ||
-               (int)n[SAVE_FULL] != -1) {
+               (int)n[SAVE_FULL] != -1 || (int)n[SAVE_NO_CONFIG] != -1) {
         check_fail(check,
                    "adapter_save() gives %d where both files are written, %d where the folder is "
-                   "not there, %d where there is no room for the matrices; wanted are 0, -1, -1",
-                   (int)n[SAVE_RESULT], (int)n[SAVE_NO_FOLDER], (int)n[SAVE_FULL]);
+                   "not there, %d where there is no room for the matrices, %d where "
+                   "adapter_config.json cannot be written; wanted are 0, -1, -1, -1",
+                   (int)n[SAVE_RESULT], (int)n[SAVE_NO_FOLDER], (int)n[SAVE_FULL],
+                   (int)n[SAVE_NO_CONFIG]);
         wrong = "";
     }
     return wrong == NULL && expect_none_on_heap(check, "adapter_save()", n[SAVE_LEFT]);
@@ -329,6 +338,7 @@ bool files_expect_load(Check *check, const float *values, size_t numbers) {
             "adapter_load() gives %d for a file with all matrices, %d for one that lacks the "
             "last, %d for a folder that is not there; wanted are 0, -1, -1",
             (int)n[LOAD_RESULT], (int)n[LOAD_SHORT], (int)n[LOAD_ABSENT]);
+        tell_folder(check);
         return false;
     }
     if (memcmp(check_got(check, "loaded", WIRE_F32), values, numbers * sizeof *values) != 0) {

@@ -321,6 +321,17 @@ static void expect_unwritten(const LayerJob *job) {
     }
 }
 
+/* The host's heap has what it had. */
+static void layer_expect_none_left(const LayerJob *job) {
+    uint64_t left = *(const uint64_t *)check_got(job->check, "left", WIRE_U64);
+    if (left > 0) {
+        check_fail(job->check,
+                   "%s leaves %llu bytes on the heap: what malloc() has given goes back by free()",
+                   job->trains ? "lora_forward() with lora_backward()" : "lora_forward()",
+                   (unsigned long long)left);
+    }
+}
+
 static const char *const layer_tensors[4] = {"out", "din", "dA", "dB"};
 
 static size_t layer_size(const LayerJob *job, int tensor) {
@@ -334,6 +345,7 @@ static int layer_tensor_count(const LayerJob *job) {
 
 static void layer_planned(const LayerJob *job) {
     check_want(job->check, "mask", WIRE_U64, 2);
+    check_want(job->check, "left", WIRE_U64, 1);
     check_want(job->check, "in", WIRE_F32, (size_t)(job->N * job->IC));
     check_want(job->check, "dout", WIRE_F32, (size_t)(job->N * job->OC));
     for (int i = 0; i < layer_tensor_count(job); i++) {
@@ -367,6 +379,7 @@ static bool layer_compare(const LayerJob *job) {
     }
     if (right) {
         expect_unwritten(job);
+        layer_expect_none_left(job);
     }
     return right;
 }

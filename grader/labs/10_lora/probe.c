@@ -80,6 +80,22 @@ static Linear used_linear(Pass *pass, int at, LinearId id) {
     return linear;
 }
 
+/* A layer that runs once more. */
+typedef struct LayerAgain {
+    Linear *linear;
+    Real *out, *din;
+    const Real *dout, *x;
+    bool trains;
+} LayerAgain;
+
+static void run_again(void *context) {
+    const LayerAgain *again = context;
+    lora_forward(again->linear, again->out, again->x);
+    if (again->trains) {
+        lora_backward(again->linear, again->din, again->dout, again->x);
+    }
+}
+
 /* The same layer of the next block runs in between, on another input: nothing of a layer may stand
    anywhere but in its Linear. */
 static void run_layer(const LayerRun *run) {
@@ -108,6 +124,10 @@ static void run_layer(const LayerRun *run) {
     mask[1] = run->model->rng.offset;
     hand_back_real(run, "in", x);
     hand_back_real(run, "dout", dout);
+    LayerAgain again = {&linear, out, din, dout, x, trains};
+    bool simulated = run->model->device->simulated; /* it has a heap of its own */
+    *(uint64_t *)wire_get(run->out, "left", WIRE_U64, NULL) =
+        simulated ? 0 : heap_left(run_again, &again);
 }
 
 static void layer_in(const Wire *in, Wire *out, const ModelConfig *config) {
@@ -278,6 +298,10 @@ static void fill_adapters(Model *model) {
     }
 }
 
+static void init_again(void *model) {
+    lora_init(model, 1);
+}
+
 static void init(const Wire *in, Wire *out) {
     ModelConfig config = probe_config(in);
     Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
@@ -292,6 +316,7 @@ static void init(const Wire *in, Wire *out) {
     hand_back_params(out, "other", model, model->params, model->param_count);
     lora_init(model, seed + FAR_SEED);
     hand_back_params(out, "far", model, model->params, model->param_count);
+    *(uint64_t *)wire_get(out, "left", WIRE_U64, NULL) = heap_left(init_again, model);
     memory_free(memory);
 }
 

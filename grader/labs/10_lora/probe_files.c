@@ -25,7 +25,7 @@ typedef struct Folder {
     const char *names;                    /* (count, NAME_ROOM) of the matrices in the other */
     const float *values;                  /* theirs, end to end */
     int count;                            /* how many; 0: there is no such file */
-    bool full;                            /* no room for matrices */
+    bool full, no_config;                 /* no room for matrices, or for adapter_config.json */
     const Model *model;                   /* whose matrices are to be written */
     json_t *saved_config;                 /* a copy of what was written */
     uint64_t configs, weights, elsewhere; /* how often */
@@ -61,8 +61,9 @@ static bool folder_is_there(const char *path) {
 }
 
 int file_save_json(const json_t *json, const char *path) {
-    if (!folder_is_there(path)) {
-        return cannot(path, "cannot write: No such file or directory");
+    if (!folder_is_there(path) || folder.no_config) {
+        return cannot(path, folder.no_config ? "cannot write: Permission denied"
+                                             : "cannot write: No such file or directory");
     }
     CHECK(json != NULL, "no memory for %s", path);
     if (!is_here(path, CONFIG_FILE)) {
@@ -377,6 +378,10 @@ static void save_adapter(const Wire *in, Wire *out) {
     to[SAVE_LEFT] = larger(to[SAVE_LEFT], left_quietly(save_nowhere, &call));
     folder.full = true;
     to[SAVE_FULL] = (uint64_t)adapter_save(model, base, FOLDER_HERE);
+    to[SAVE_LEFT] = larger(to[SAVE_LEFT], left_quietly(save_again, &call));
+    folder.full = false;
+    folder.no_config = true;
+    to[SAVE_NO_CONFIG] = (uint64_t)adapter_save(model, base, FOLDER_HERE);
     to[SAVE_LEFT] = larger(to[SAVE_LEFT], left_quietly(save_again, &call));
     memory_free(memory);
 }

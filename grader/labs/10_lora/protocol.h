@@ -97,8 +97,11 @@ enum {
     MADE_LEFT = 4,      /**< something stays on the heap when the JSON is gone */
 };
 
-/** The folder that is there, in probe_files.c, and one that is not. */
-#define FOLDER_HERE "runs/adapter"
+/** The folder that is there, in probe_files.c, and one that is not. The path of the first is longer
+    than a buffer that one might think to be enough. */
+#define FOLDER_FIFTY "a-folder-with-a-long-name-as-a-sweep-writes-them--"
+#define FOLDER_HUNDRED FOLDER_FIFTY FOLDER_FIFTY
+#define FOLDER_HERE "runs/" FOLDER_HUNDRED "/" FOLDER_HUNDRED "/" FOLDER_HUNDRED "/adapter"
 #define FOLDER_NONE "runs/nothing"
 
 /** "load" of its case "load". A result is that of the function, as an int. */
@@ -119,7 +122,8 @@ enum {
     SAVE_ALL,       /**< whether that was all matrices, in their order */
     SAVE_NAMED,     /**< whether they have the names of adapter_name() */
     SAVE_NO_FOLDER, /**< the result where the folder is not there */
-    SAVE_FULL,      /**< and where only the first of the files has room */
+    SAVE_FULL,      /**< and where only adapter_config.json has room */
+    SAVE_NO_CONFIG, /**< and where only the matrices have */
     SAVE_LEFT,      /**< bytes that one of these leaves on the heap, the most */
     SAVE_NUMBERS,
 };

@@ -258,6 +258,17 @@ bool start_expect_stream(Check *check, const LoraRun *run, const float *got) {
 
 /* ---- elsewhere ------------------------------------------------------------------------------- */
 
+bool start_expect_none_left(Check *check) {
+    uint64_t left = *(const uint64_t *)check_got(check, "left", WIRE_U64);
+    if (left > 0) {
+        check_fail(check,
+                   "each lora_init() leaves %llu bytes on the heap: what malloc() has given goes "
+                   "back by free()",
+                   (unsigned long long)left);
+    }
+    return left == 0;
+}
+
 /* The tensors of "init elsewhere". */
 static const char *const elsewhere[] = {"on the GPU", "in f16", "in bf16"};
 static const Precision elsewhere_precision[] = {F32, F16, BF16};

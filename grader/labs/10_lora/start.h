@@ -29,6 +29,9 @@ bool start_expect_independent(Check *check, const LoraRun *run, const float *got
 /** Each number of A is made of one of the stream RNG_ADAPTERS of the run's seed, in any order. */
 bool start_expect_stream(Check *check, const LoraRun *run, const float *got);
 
+/** Nothing of lora_init() stays on the heap. */
+bool start_expect_none_left(Check *check);
+
 /** Wants the same numbers on the simulated GPU and in half. */
 void start_want_elsewhere(const LoraRun *run);
 

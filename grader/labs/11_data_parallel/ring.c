@@ -275,6 +275,18 @@ static RingTrial ring_part_of(const RingTrial *trial, int rank) {
     return part;
 }
 
+/* Whether the numbers of the ring of all but rank 0 are those of a rank that goes by its number in
+   the ring of all, which is one more. */
+static bool is_by_the_old_rank(const RingTrial *part, const float *got) {
+    RingRule old = {ring_rule.first - 1, ring_rule.step};
+    for (int i = 0; i < part->count[0]; i++) {
+        if (!ring_same(got[i], sum_by(part, old, 0, (size_t)i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether a rank has the right numbers of its part; if not, the first wrong one is named. */
 static bool ring_expect_part(const RingTrial *trial, int rank) {
     RingTrial part = ring_part_of(trial, rank);
@@ -282,13 +294,15 @@ static bool ring_expect_part(const RingTrial *trial, int rank) {
     for (int i = 0; i < part.count[0]; i++) {
         float right = sum_by(&part, ring_rule, 0, (size_t)i);
         if (!ring_same(got[i], right)) {
-            check_fail(trial->check,
-                       "after a ring of %d ranks one of %d, %d numbers: number %d is %.9g, and "
-                       "%.9g is right: %s",
-                       trial->ranks, part.ranks, part.count[0], i, (double)got[i], (double)right,
-                       part.ranks == 1 ? "for R = 1 nothing is sent or added"
-                                       : "which rank this is, and of how many, the communicator "
-                                         "of each call says");
+            check_compared(trial->check, false,
+                           "after a ring of %d ranks one of %d, %d numbers: number %d is %.9g, and "
+                           "%.9g is right",
+                           trial->ranks, part.ranks, part.count[0], i, (double)got[i],
+                           (double)right);
+            check_suspect(trial->check, "for R = 1 nothing is sent or added", part.ranks == 1);
+            check_suspect(trial->check,
+                          "which rank this is, and of how many, the communicator of each call says",
+                          part.ranks > 1 && is_by_the_old_rank(&part, got));
             return false;
         }
     }

@@ -21,11 +21,13 @@ static void shard_right(const ShardAsked *a, uint64_t right[SHARD_GETS]) {
     right[3] = turns;
 }
 
-/* Epochs of some turns and a short one; then one that has fewer rows than a micro-batch, and one
-   that has fewer than a turn. */
+/* Epochs of some turns, one of them without a short one and one with it, whatever is drawn; then
+   one that has fewer rows than a micro-batch, and one that has fewer than a turn. */
 static uint64_t draw_rows(Check *check, int i, uint64_t B, uint64_t together) {
     int turn = (int)together;
-    return (uint64_t)(i == 4   ? check_int(check, 2, (int)B - 1)
+    return (uint64_t)(i == 1   ? 3 * turn
+                      : i == 2 ? 3 * turn + check_int(check, 1, turn - 1)
+                      : i == 4 ? check_int(check, 2, (int)B - 1)
                       : i == 5 ? check_int(check, (int)B, turn - 1)
                                : 3 * turn + check_int(check, 0, turn - 1));
 }
@@ -63,16 +65,56 @@ static bool shards_run(Check *check, ShardAsked asked[SHARD_ASKS], size_t *count
     return check_run(check, "formulas/shards", SECONDS);
 }
 
+/* Ways in which turns are counted that are wrong. */
+typedef enum TurnsMistake {
+    TURNS_WHOLE,
+    TURNS_ONE_MORE,
+    TURNS_OF_EPOCH,
+    TURNS_MISTAKES
+} TurnsMistake;
+
+static uint64_t turns_as(const ShardAsked *a, TurnsMistake mistake) {
+    uint64_t together = a->B * a->ranks, left = a->rows - a->begin;
+    return mistake == TURNS_WHOLE      ? left / together
+           : mistake == TURNS_ONE_MORE ? left / together + 1
+                                       : (a->rows + together - 1) / together;
+}
+
+/* Whether a mistake gives each answer, but for those at the end of an epoch. */
+static bool turns_are(const ShardAsked *asked, size_t count, const uint64_t *got,
+                      TurnsMistake mistake) {
+    for (size_t i = 0; i < count; i++) {
+        if (asked[i].begin < asked[i].rows &&
+            got[i * SHARD_GETS + 3] != turns_as(&asked[i], mistake)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *turns_why(const ShardAsked *asked, size_t count, const uint64_t *got) {
+    static const char *const why[TURNS_MISTAKES] = {
+        [TURNS_WHOLE] = "the rows that are left after whole turns are a short one",
+        [TURNS_ONE_MORE] = "where whole turns take all rows that are left, no short one follows",
+        [TURNS_OF_EPOCH] = "they are counted from row `begin` on",
+    };
+    for (int m = 0; m < TURNS_MISTAKES; m++) {
+        if (turns_are(asked, count, got, (TurnsMistake)m)) {
+            return why[m];
+        }
+    }
+    return "all ranks have as many turns, or those that have more wait forever";
+}
+
 /* Whether answers `from` to `to` - 1 of each question are right; if not, the first in words. */
 static void shards_expect(Check *check, const ShardAsked *asked, size_t count, int from, int to) {
     static const char *const what[] = {"rows", "first row", "end of the turns", "turns"};
-    static const char *const why[SHARD_GETS] = {
+    const char *why[SHARD_GETS] = {
         ("the last micro-batch of an epoch is short, and ranks after it have none: no row is "
          "learned from twice"),
         "ranks lie beside each other from where the turn begins; one without rows begins at the "
         "end",
         "a window is the rows of all ranks: what its divisor counts",
-        "all ranks have as many turns, or those that have more wait forever",
     };
     const uint64_t *got = check_got(check, "answers", WIRE_U64);
     for (size_t i = 0; i < count; i++) {
@@ -82,6 +124,10 @@ static void shards_expect(Check *check, const ShardAsked *asked, size_t count, i
             uint64_t answer = got[i * SHARD_GETS + (size_t)k];
             if (answer != right[k]) {
                 const ShardAsked *a = &asked[i];
+                if (answer > a->rows) {
+                    why[2] = "the epoch ends with its last row, and so does the window";
+                }
+                why[3] = turns_why(asked, count, got);
                 check_fail(check,
                            "%s: %llu, %llu is right for rank %llu of %llu at row %llu of %llu, B = "
                            "%llu, %llu turns: %s",

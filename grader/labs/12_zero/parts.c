@@ -7,13 +7,17 @@
 
 enum { PARTS_ASKED = 24, PIECES_ASKED = 60 };
 
+/* Length and ranks of each question: a label has them. */
+static uint64_t parts_asked[2 * PARTS_ASKED];
+
 static const char *parts_label(size_t i, char *text) {
-    snprintf(text, CHECK_LABEL, "question %zu", i);
+    snprintf(text, CHECK_LABEL, "shard_part(%llu, %llu)", (unsigned long long)parts_asked[2 * i],
+             (unsigned long long)parts_asked[2 * i + 1]);
     return text;
 }
 
 void parts_judge(Check *check) {
-    uint64_t asked[2 * PARTS_ASKED], right[PARTS_ASKED], cut[PARTS_ASKED], up[PARTS_ASKED];
+    uint64_t right[PARTS_ASKED], cut[PARTS_ASKED], up[PARTS_ASKED];
     uint64_t less[PARTS_ASKED], others[TERM_MOST][PARTS_ASKED], all;
     const uint64_t step = TERM_PART_IS, steps[] = TERM_PART_EACH;
     const Term term = TERM_PART;
@@ -22,8 +26,8 @@ void parts_judge(Check *check) {
         uint64_t R = i == 0 ? 1 : (uint64_t)check_int(check, 2, i % 3 == 0 ? 64 : 9);
         all = step * R;
         blocks = i == 1 ? (uint64_t)1 << 30 : i % 5 == 2 ? blocks * all : blocks;
-        asked[2 * i] = blocks * TENSOR_BLOCK;
-        asked[2 * i + 1] = R;
+        parts_asked[2 * i] = blocks * TENSOR_BLOCK;
+        parts_asked[2 * i + 1] = R;
         right[i] = cut_share(blocks, R, step) * TENSOR_BLOCK;
         less[i] = blocks / all * step * TENSOR_BLOCK;
         up[i] = (blocks / all + 1) * step * TENSOR_BLOCK;
@@ -32,7 +36,7 @@ void parts_judge(Check *check) {
             others[k][i] = cut_share(blocks, R, steps[k]) * TENSOR_BLOCK;
         }
     }
-    check_give(check, "asked", WIRE_U64, asked, 2 * PARTS_ASKED);
+    check_give(check, "asked", WIRE_U64, parts_asked, 2 * PARTS_ASKED);
     check_want(check, "answers", WIRE_U64, PARTS_ASKED);
     if (check_run(check, "formulas/parts", SECONDS)) {
         ExactSuspect suspects[3 + TERM_MOST] = {

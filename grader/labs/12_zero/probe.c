@@ -6,6 +6,7 @@
 
 #include "grader/labs/12_zero/shared.h"
 #include "grader/probe.h"
+#include "grader/rank_heap.h"
 #include "labs/12_zero/contract.h"
 
 /* A rank that is open. */
@@ -167,7 +168,7 @@ static void open_rank(ZeroRank *rank, RankRun *run) {
     AdamW adamw;
     ModelPart part = model_whole(&config);
     part.weights = part.grads = false;
-    *rank = (ZeroRank){.run = run, .mixed = shared_mixed(config.precision)};
+    *rank = (ZeroRank){.run = run, .mixed = shared_mixed(run, config.precision)};
     rank->trainer = shared_settings(run, &adamw);
     open_stream(rank);
     if (run->option[ZERO_TINY]) {
@@ -309,6 +310,15 @@ static void expect_no_handles(const RankRun *run, int before) {
     }
 }
 
+/* A step that learns has been before: what one keeps is there. */
+static void expect_same_heap(const RankRun *run, int s, size_t before) {
+    if (s > 1 && rank_heap_used() > before) {
+        probe_lost("rank %d: step %d leaves %zu KiB of malloc(), in pages: what a step takes it "
+                   "gives back by free()",
+                   run->rank, s, (rank_heap_used() - before) >> 10);
+    }
+}
+
 /* Of the report zero_update() writes a part; the rest is what the trainer has counted. */
 static StepReport update_shards(ZeroRank *rank) {
     enum { COUNTED = 7 };
@@ -333,8 +343,10 @@ static void zero_body(RankRun *run) {
         zero_ahead_next(rank.zero, 0, false);
     }
     for (int s = 0; s < run->option[ZERO_STEPS]; s++) {
+        size_t heap = rank_heap_used();
         learn_shards(&rank, s);
         StepReport report = update_shards(&rank);
+        expect_same_heap(run, s, heap);
         if (!report.skipped) {
             schedule_tick(&rank.trainer.schedule);
         }

@@ -34,7 +34,7 @@ static float *floats(size_t n) {
 static void open_alone(Alone *alone, RankRun *run, ZeroMistake mistake) {
     ModelConfig config = probe_config(run->in);
     AdamW adamw;
-    *alone = (Alone){.run = run, .mistake = mistake, .mixed = shared_mixed(config.precision)};
+    *alone = (Alone){.run = run, .mistake = mistake, .mixed = shared_mixed(run, config.precision)};
     alone->trainer = shared_settings(run, &adamw);
     alone->model = model_new(&config, run->memory, 1);
     alone->single = model_new(&config, run->memory, 1);

@@ -16,7 +16,8 @@ enum {
     ZERO_STAGE = RANKS_OWN, /**< 1, 2 or 3 */
     ZERO_STEPS,             /**< updates */
     ZERO_MICROS,            /**< micro-batches of an update on each rank */
-    ZERO_SCALED,            /**< weights in half: the loss is scaled (lab 05), in f16 by a scaler */
+    ZERO_SCALED,            /**< weights in half: the loss is scaled (lab 05), in f16 by a scaler;
+                                 or ZERO_SCALED_BY_1 */
     ZERO_SPOILED,           /**< rank + 1 that has one infinite gradient; 0 for none */
     ZERO_SPOILED_PARAM,     /**< of which parameter, its first number */
     ZERO_SPOILED_BY,        /**< a ZeroBad: what it is in the first step. In the last one it is
@@ -68,6 +69,9 @@ typedef enum ZeroBad {
     BAD_NANS, /**< in the parameter's last number, too, which may be another rank's */
     ZERO_BADS
 } ZeroBad;
+
+/** Of ZERO_SCALED: the loss scale is 1, and a gradient may not be finite even so. */
+enum { ZERO_SCALED_BY_1 = 2 };
 
 /** A gradient whose square no float holds. */
 #define ZERO_LARGE 1e30f

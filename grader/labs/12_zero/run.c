@@ -10,6 +10,9 @@
 
 const char zero_scaled_sentence[] =
     "the norm is that of gradients which have the loss scale: it is taken back before";
+const char zero_rescaled_sentence[] =
+    "the norm is that of gradients which have the square of the loss scale: unscale(), of the ops, "
+    "multiplies by what it is given, which is 1 / scale";
 const char zero_unwritten_sentence[] =
     "it comes from memory to which nothing was written, or which was released: where memory is "
     "checked, both hold NaN";
@@ -203,12 +206,15 @@ static bool norm_is_unwritten(const uint64_t *got) {
     return bits >> 16 == 0xffff;
 }
 
-bool zero_norm_is_scaled(const ZeroRun *run, int s, int r) {
+bool zero_norm_is_scaled(const ZeroRun *run, int s, int r, int power) {
     const uint64_t *got = report_of(run, s, r), *right = run->reports + s * REPORTED;
     double times = as_double(got[REPORTED_NORM]) / as_double(right[REPORTED_NORM]);
-    double ratio = times / as_double(right[REPORTED_SCALE]); /* afterwards: perhaps half or twice */
-    return run->option[ZERO_SCALED] &&
-           (fabs(ratio - 1) < 1e-3 || fabs(ratio - 2) < 1e-3 || fabs(ratio - 0.5) < 1e-3);
+    double scale = as_double(right[REPORTED_SCALE]); /* afterwards: perhaps half or twice */
+    bool scaled = false;
+    for (double factor = 0.5; factor <= 2; factor *= 2) {
+        scaled = scaled || fabs(times / pow(factor * scale, power) - 1) < 1e-3;
+    }
+    return run->option[ZERO_SCALED] && run->option[ZERO_SCALED] != ZERO_SCALED_BY_1 && scaled;
 }
 
 static const char *skip_reason(const ZeroRun *run, int s, bool unwritten) {
@@ -275,10 +281,11 @@ static bool expect_report(const ZeroRun *run, int s, int r) {
         check_compared(run->check, false, "step %d: rank %d says the norm is NaN, %.9g is right", s,
                        r, as_double(right[REPORTED_NORM]));
         check_suspect(run->check, zero_unwritten_sentence, true);
-    } else if (zero_norm_is_scaled(run, s, r)) {
+    } else if (zero_norm_is_scaled(run, s, r, 1) || zero_norm_is_scaled(run, s, r, 2)) {
         check_compared(run->check, false, "step %d: rank %d says the norm is %.9g, %.9g is right",
                        s, r, as_double(got[REPORTED_NORM]), as_double(right[REPORTED_NORM]));
-        check_suspect(run->check, zero_scaled_sentence, true);
+        check_suspect(run->check, zero_scaled_sentence, zero_norm_is_scaled(run, s, r, 1));
+        check_suspect(run->check, zero_rescaled_sentence, zero_norm_is_scaled(run, s, r, 2));
     } else if (!same_double(got[REPORTED_NORM], right[REPORTED_NORM])) {
         check_fail(run->check,
                    "step %d: rank %d says the norm is %.9g, %.9g is right, bit for bit: double "

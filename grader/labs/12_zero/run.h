@@ -66,8 +66,8 @@ void zero_spoil(ZeroRun *run, bool of_rank_0);
 /** Of a number that is the NaN of checked memory. */
 extern const char zero_unwritten_sentence[];
 
-/** The sentence for a norm that has the loss scale. */
-extern const char zero_scaled_sentence[];
+/** The sentences for a norm that has the loss scale, and for one that has its square. */
+extern const char zero_scaled_sentence[], zero_rescaled_sentence[];
 
 /** Describes the parameters of the run's model. */
 void zero_describe(ZeroRun *run);
@@ -106,7 +106,8 @@ MemoryUse zero_comes(const ModelConfig *config, int stage, int ranks, bool ahead
 /** Numbers of all parts of a rank. */
 size_t zero_parts(const ModelConfig *config, int ranks);
 
-/** Whether the norm that a rank reports of a step is the right one times the step's loss scale. */
-bool zero_norm_is_scaled(const ZeroRun *run, int s, int r);
+/** Whether the norm that a rank reports of a step is the right one times a power of the step's loss
+    scale. */
+bool zero_norm_is_scaled(const ZeroRun *run, int s, int r, int power);
 
 #endif

@@ -23,10 +23,11 @@ Trainer shared_settings(const RankRun *run, AdamW *adamw) {
 
 /* As scaler_init() has it, but for the scale, so that an overflow is one that is planted, and for
    the interval, so that the scale grows. */
-Mixed shared_mixed(Precision precision) {
+Mixed shared_mixed(const RankRun *run, Precision precision) {
+    float scale = run->option[ZERO_SCALED] == ZERO_SCALED_BY_1 ? 1 : 1024;
     return (Mixed){
         .dynamic = precision == F16,
-        .scaler = {.scale = 1024, .growth = 2, .backoff = 0.5f, .floor = 1, .interval = 2}};
+        .scaler = {.scale = scale, .growth = 2, .backoff = 0.5f, .floor = 1, .interval = 2}};
 }
 
 Batch shared_batch(const RankRun *run, int s, int k, int rank) {

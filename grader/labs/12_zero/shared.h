@@ -12,7 +12,7 @@
 Trainer shared_settings(const RankRun *run, AdamW *adamw);
 
 /** How the loss is scaled: with weights in f16 by a scaler. */
-Mixed shared_mixed(Precision precision);
+Mixed shared_mixed(const RankRun *run, Precision precision);
 
 /** Micro-batch k of step s of a rank. */
 Batch shared_batch(const RankRun *run, int s, int k, int rank);

@@ -124,8 +124,9 @@ static bool is_possible(const ZeroRun *run, int mistake, int step) {
         return step > 0;
     case MISTAKE_OWN_FOUND:
     case MISTAKE_NOT_SKIPPED:
-    case MISTAKE_SCALED:
         return run->option[ZERO_SCALED];
+    case MISTAKE_SCALED:
+        return run->option[ZERO_SCALED] && run->option[ZERO_SCALED] != ZERO_SCALED_BY_1;
     default:
         return true;
     }
@@ -205,7 +206,8 @@ bool zero_expect_weights(ZeroRun *run, int s) {
                            s, r, (double)wrong.got, wrong.place, wrong.param->name,
                            wrong.param->layer, wrong.owner, (double)wrong.right);
             check_suspect(run->check, zero_unwritten_sentence, has_bits(wrong.got, ZERO_UNWRITTEN));
-            check_suspect(run->check, zero_scaled_sentence, zero_norm_is_scaled(run, s, r));
+            check_suspect(run->check, zero_scaled_sentence, zero_norm_is_scaled(run, s, r, 1));
+            check_suspect(run->check, zero_rescaled_sentence, zero_norm_is_scaled(run, s, r, 2));
             name_mistake(run, wrong.step);
         }
         return false;

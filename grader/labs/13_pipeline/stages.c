@@ -14,8 +14,11 @@ static float *floats_new(Check *check, size_t n) {
 
 StagesRun *stages_new(Check *check, PipeOrder order, int stages, int micros, int windows) {
     StagesRun *run = (StagesRun *)check_doubles(check, sizeof *run / sizeof(double) + 1);
-    ModelConfig config = {
-        .V = 259, .T = 14, .L = stages + check_int(check, 1, 2), .NH = 2, .C = 16};
+    ModelConfig config = {.V = 259, /* with an odd C: numbers that nothing divides */
+                          .T = 14,
+                          .L = stages + check_int(check, 1, 2),
+                          .NH = 3,
+                          .C = 15};
     *run = (StagesRun){.check = check,
                        .given = given_new(check, config, "window"),
                        .stages = stages,

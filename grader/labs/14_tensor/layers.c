@@ -346,30 +346,58 @@ static bool expect_tensor(SliceJob *job, int which, int rank) {
                        count);
 }
 
+static int slice_tensors(const SliceJob *job) {
+    return job->backward ? SLICE_TENSORS : 1;
+}
+
+static void slice_want(const SliceJob *job) {
+    for (int which = 0; which < slice_tensors(job); which++) {
+        for (int rank = 0; rank < job->ranked.R; rank++) {
+            char name[WIRE_NAME];
+            size_t n;
+            slice_part_of(job, which, SLICE_RIGHT, rank, &n);
+            check_want(job->ranked.check, rank_name(name, slice_tensor[which], rank, "window", 0),
+                       WIRE_F32, n);
+        }
+    }
+}
+
+/* Runs it. @return whether all is right */
+static bool slice_is_right(SliceJob *job) {
+    if (!ranks_start(job->ranked.check, "linear", TP_SECONDS)) {
+        return false;
+    }
+    bool right = true;
+    for (int which = 0; which < slice_tensors(job); which++) {
+        for (int rank = 0; rank < job->ranked.R; rank++) {
+            right = expect_tensor(job, which, rank) && right;
+        }
+    }
+    /* a column layer sums in backward, the other one in forward */
+    size_t summed = (size_t)(job->N * (job->column ? job->IC : job->OC));
+    return right && ranked_expect_sent(&job->ranked, summed, 0);
+}
+
 void layers_judge(Check *check, LinearId id, Precision precision, bool backward, bool gpu) {
     SliceJob job;
-    int tensors = backward ? SLICE_TENSORS : 1;
     slice_draw(&job, check, id, precision, backward, gpu);
     slice_work_out(&job);
     slice_give(&job);
-    for (int which = 0; which < tensors; which++) {
-        for (int rank = 0; rank < job.ranked.R; rank++) {
-            char name[WIRE_NAME];
-            size_t n;
-            slice_part_of(&job, which, SLICE_RIGHT, rank, &n);
-            check_want(check, rank_name(name, slice_tensor[which], rank, "window", 0), WIRE_F32, n);
-        }
-    }
-    if (!ranks_start(check, "linear", TP_SECONDS)) {
-        return;
-    }
-    bool right = true;
-    for (int which = 0; which < tensors; which++) {
-        for (int rank = 0; rank < job.ranked.R; rank++) {
-            right = expect_tensor(&job, which, rank) && right;
-        }
-    }
-    if (right) { /* a column layer sums in backward, the other one in forward */
-        ranked_expect_sent(&job.ranked, (size_t)(job.N * (job.column ? job.IC : job.OC)), 0);
+    slice_want(&job);
+    slice_is_right(&job);
+}
+
+/* Numbers of bf16 are numbers of f16 as well, but for the smallest. */
+void layers_judge_half(Check *check, LinearId id) {
+    SliceJob job;
+    ModelConfig *config = &job.ranked.given.config;
+    slice_draw(&job, check, id, BF16, true, true);
+    slice_work_out(&job);
+    slice_give(&job);
+    slice_want(&job);
+    if (slice_is_right(&job)) {
+        config->precision = F16;
+        check_give_again(check, "config", WIRE_BYTES, config, sizeof *config);
+        slice_is_right(&job);
     }
 }

@@ -11,4 +11,8 @@
 /** Judges forward, or forward and backward, of a layer that is drawn. */
 void layers_judge(Check *check, LinearId id, Precision precision, bool backward, bool gpu);
 
+/** Judges forward and backward of a layer on simulated GPUs, in one half precision and then in the
+    other. */
+void layers_judge_half(Check *check, LinearId id);
+
 #endif

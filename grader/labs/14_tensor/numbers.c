@@ -87,7 +87,7 @@ static void norm_gradients(Ranked *ranked) {
 
 /* For simulated GPUs, whose memory the host does not read. */
 static Ranked draw_small(Check *check, int R) {
-    ModelConfig config = {.V = 256 + check_int(check, 1, 9), .T = 9, .L = 2, .NH = R};
+    ModelConfig config = {.V = 256 + check_int(check, 1, 9), .T = 9, .L = 3, .NH = R};
     config.C = R * check_int(check, 2, 3);
     Ranked ranked = ranked_new(check, config, R);
     ranked.option[RANKS_GPU] = true;
@@ -200,7 +200,7 @@ void numbers_judge_norm(Check *check) {
 
 /* ---- overflow -------------------------------------------------------------------------------- */
 
-enum { OVERFLOWS = 32 };
+enum { OVERFLOWS = 48 };
 
 /* Whose gradient, which parameter, what is put into it: each parameter once. Rank -1: nobody's. In
    one case it is finite, and its square is more than a float holds. */
@@ -260,8 +260,8 @@ static bool expect_overflows(const Ranked *ranked, float cases[OVERFLOWS][3]) {
 }
 
 void numbers_judge_overflow(Check *check) {
-    static const int most[] = {2, 3, 5};
-    Ranked ranked = draw_small(check, most[check_int(check, 0, 2)]);
+    /* ranks that are neither the first, nor the last, nor beside the one that has it */
+    Ranked ranked = draw_small(check, check_int(check, 4, 5));
     float cases[OVERFLOWS][3];
     draw_overflows(&ranked, cases);
     Precision half = check_int(check, 0, 1) ? F16 : BF16;
@@ -302,7 +302,8 @@ static Quiz slice_shapes(Check *check, int32_t slices[2 * SHAPES], bool again, s
         config.C = config.NH * check_int(check, 4, 20);
         /* wide vocabularies: the head is larger than a block's backward, or smaller */
         config.V += i % 4 == 0 ? 16 * config.C : 0;
-        if (i % 4 == 1) { /* the last rank's rows of logits are shorter than the first one's */
+        if (i % 4 == 1) { /* the last rank's rows of logits are shorter than the first one's: of
+                             both of them one is asked for */
             config.V = R * 64 * (config.C / 8 + 1) + check_int(check, 1, R - 1);
         }
         Shape shape = {.config = config, .B = check_int(check, 1, 6), .T = check_int(check, 7, 19)};
@@ -314,7 +315,7 @@ static Quiz slice_shapes(Check *check, int32_t slices[2 * SHAPES], bool again, s
             shape.checkpoint.attention_only = i % 3 != 1;
         }
         slices[2 * i] = R;
-        slices[2 * i + 1] = i % 2 ? R - 1 : check_int(check, 0, R - 1);
+        slices[2 * i + 1] = i == 5 ? 0 : i % 2 ? R - 1 : check_int(check, 0, R - 1);
         quiz_add(&quiz, shape);
     }
     quiz_add_twins(&quiz);

@@ -5,6 +5,36 @@ const float *slice_run_given(const RankRun *run, const char *what, size_t *n) {
     return wire_get(run->in, rank_name(name, what, run->rank, "window", 0), WIRE_F32, n);
 }
 
+/* The model's layers are the submission's. */
+static void slice_hook(SliceRun *slice, Model *model) {
+    model->split = &slice->group;
+    model->linear_forward = tp_forward;
+    model->linear_backward = tp_backward;
+    model->embed_forward = tp_embed_forward;
+    model->embed_backward = tp_embed_backward;
+    model->head_forward = tp_head_forward;
+    model->head_backward = tp_head_backward;
+    model->grad_norm = slice_norm;
+}
+
+void slice_run_before(SliceRun *slice) {
+    const RankRun *run = slice->run;
+    MemoryMark mark = memory_mark(run->memory);
+    ModelConfig config = slice->model->config;
+    ModelPart part = slice->model->part;
+    config.L = part.last = 1;
+    config.V -= run->ranks; /* a row less on each rank */
+    part.vocab_first -= run->rank;
+    part.vocab_rows--;
+    Model *model = model_new_part(&config, &part, run->memory, 1);
+    slice_hook(slice, model);
+    const int32_t id = 0;
+    Batch batch = {.B = 1, .T = 1, .tokens = &id, .targets = &id, .valid = 1};
+    model_evaluate(model, &batch);
+    model_free(model);
+    memory_release(run->memory, mark);
+}
+
 void slice_run_open(SliceRun *slice, RankRun *run) {
     ModelConfig config = probe_config(run->in);
     const int32_t *rows = wire_get(run->in, "rows", WIRE_I32, NULL);
@@ -29,14 +59,7 @@ void slice_run_open(SliceRun *slice, RankRun *run) {
         weights += param->count;
         before += param->count;
     }
-    model->split = &slice->group;
-    model->linear_forward = tp_forward;
-    model->linear_backward = tp_backward;
-    model->embed_forward = tp_embed_forward;
-    model->embed_backward = tp_embed_backward;
-    model->head_forward = tp_head_forward;
-    model->head_backward = tp_head_backward;
-    model->grad_norm = slice_norm;
+    slice_hook(slice, model);
 }
 
 void slice_run_close(SliceRun *slice) {

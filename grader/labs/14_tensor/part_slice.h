@@ -20,6 +20,10 @@ typedef struct SliceRun {
 /** Makes the slice of a rank, with the weights and gradients that protocol.h gives it. */
 void slice_run_open(SliceRun *slice, RankRun *run);
 
+/** Evaluates one token by a smaller model of the same ranks: nothing of it may be left in the slice
+    that is open. */
+void slice_run_before(SliceRun *slice);
+
 /** Waits for the device, and frees the slice. */
 void slice_run_close(SliceRun *slice);
 

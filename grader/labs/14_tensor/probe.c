@@ -207,6 +207,9 @@ static void passes_rank(RankRun *run) {
     if (run->option[TP_NAMES]) {
         look_at_names(slice.model);
     }
+    if (run->option[TP_EVALUATE]) {
+        slice_run_before(&slice);
+    }
     const float *share = wire_get(run->in, "share", WIRE_F32, NULL);
     for (int i = 0; i < given_batches(run->in); i++) {
         Batch batch = given_batch(run->in, i);

@@ -21,7 +21,8 @@ enum {
     TP_BACKWARD,       /**< backward runs too */
     TP_STEPS,          /**< updates, of passes in which all blocks but the last run again */
     TP_NAMES,          /**< the tensors of embedding and head have the contract's names */
-    TP_EVALUATE,       /**< after the passes the first batch is evaluated: "eval" (R) */
+    TP_EVALUATE,       /**< before the passes a smaller model is evaluated, and after them the
+                            first batch: "eval" (R) */
 };
 
 /** Norms of "norm": as many as a rank's heap cannot hold what each leaves. The first is that of

@@ -17,7 +17,7 @@ static Ranked whole_draw(Check *check, int R, int L, Attention attention, int ba
     Ranked ranked = ranked_new(check, config, R);
     ranked.given.batches = batches;
     for (int i = 0; i < batches; i++) {
-        ranked.given.batch[i] = ranked_batch(&ranked, 2 + i % 2, 7 + i);
+        ranked.given.batch[i] = ranked_batch(&ranked, 1 + i % 3, i == 0 ? config.T : 7 + i);
     }
     return ranked;
 }
