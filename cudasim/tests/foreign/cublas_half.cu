@@ -22,8 +22,7 @@ static void expect(int batch) {
     OK(cudaMemset(C, 0, sizeof product));
     for (int i = 0; i < NUMBERS; i++) {
         MUST(__half2float(product[i]) == halves[i]);
-        MUST(batch == 1 ? __half2float(product[NUMBERS + i]) == 0
-                        : __hisinf(product[NUMBERS + i]));
+        MUST(batch == 1 ? __half2float(product[NUMBERS + i]) == 0 : __hisinf(product[NUMBERS + i]));
     }
 }
 
