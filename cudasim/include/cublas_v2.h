@@ -3,12 +3,11 @@
  * @brief The part of cuBLAS that cudasim offers: products of float, fp16 and bf16 matrices.
  * @ingroup cudasim
  *
- * Sums are floats; where a program asks for sums in fp16 they are rounded after each term, and alpha
- * and beta are fp16 as well. A GPU may keep more between two terms, so results differ in their last
- * bits. A product is work of the handle's stream: arguments are checked at the call,
- * alpha and beta are read then too unless the pointer mode is device, and the matrices are read and
- * written when the stream runs. What a status would tell is also reported with the line of the
- * call.
+ * Sums are floats. Where a program asks for sums in fp16, they are rounded after each term, and
+ * alpha and beta are fp16, too; a GPU may keep more between two terms. A product is work of the
+ * handle's stream: arguments are checked at the call, alpha and beta are read then too unless the
+ * pointer mode is device, and the matrices are read and written when the stream runs. What a status
+ * would tell is also reported with the line of the call.
  */
 #ifndef CUDASIM_CUBLAS_V2_H
 #define CUDASIM_CUBLAS_V2_H
