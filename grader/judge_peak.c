@@ -78,6 +78,11 @@ static size_t peak_kept(const ModelConfig *config, size_t N, int T, bool probs) 
     return 15 * N * (size_t)config->C * number + attention + 4 * N * sizeof(float);
 }
 
+size_t peak_of_block(const ModelConfig *config, int B, int T) {
+    size_t N = (size_t)B * (size_t)T, number = precision_bytes(config->precision);
+    return N * (size_t)config->C * number + peak_kept(config, N, T, true);
+}
+
 size_t peak_worked_out(const ModelConfig *config, int B, int T, Checkpoint checkpoint) {
     size_t number = precision_bytes(config->precision), N = (size_t)B * (size_t)T;
     size_t output = N * (size_t)config->C * number, L = (size_t)config->L;

@@ -24,4 +24,7 @@ size_t peak_activations(const ModelConfig *config, int B, int T, Checkpoint chec
  */
 size_t peak_worked_out(const ModelConfig *config, int B, int T, Checkpoint checkpoint);
 
+/** Bytes of one block that keeps everything, with its output. */
+size_t peak_of_block(const ModelConfig *config, int B, int T);
+
 #endif

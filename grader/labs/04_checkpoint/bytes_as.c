@@ -69,15 +69,6 @@ static size_t tokens_of(const Shape *s) {
     return (size_t)s->B * (size_t)s->T;
 }
 
-/* Of a block that keeps everything. */
-static size_t whole_block(const Shape *s) {
-    ModelConfig one = s->config, two = s->config;
-    one.L = 1;
-    two.L = 2;
-    return peak_worked_out(&two, s->B, s->T, (Checkpoint){0}) -
-           peak_worked_out(&one, s->B, s->T, (Checkpoint){0});
-}
-
 static size_t probs_of(const Shape *s, CheckpointBytes mistake) {
     bool plain = s->config.attention == ATTENTION_PLAIN || mistake == BYTES_FLASH_PROBS;
     size_t heads = mistake == BYTES_ONE_HEAD ? 1 : (size_t)s->config.NH;
@@ -97,7 +88,8 @@ static Parts parts_of(const Shape *s, CheckpointBytes mistake) {
     size_t stream = tokens_of(s) * (size_t)s->config.C * precision_bytes(s->config.precision);
     size_t probs = probs_of(s, mistake), L = (size_t)s->config.L, S = (size_t)s->checkpoint.segment;
     Parts parts = {.stream = stream, .head = head_of(s, stream, mistake)};
-    parts.kept = whole_block(s) - probs - (mistake == BYTES_NO_OUTPUT ? stream : 0);
+    parts.kept = peak_of_block(&s->config, s->B, s->T) - probs;
+    parts.kept -= mistake == BYTES_NO_OUTPUT ? stream : 0;
     parts.backward = (mistake == BYTES_FOUR_TENSORS ? 4 : 5) * stream +
                      (mistake == BYTES_PROBS_NEVER ? 0 : probs);
     parts.head += mistake == BYTES_PROBS_AT_HEAD ? probs : 0;

@@ -19,7 +19,7 @@ void job_expect_dloss(const Job *job, double scale) {
                           : fabs(got / scale - 1) <= 1e-6 ? "the share is missing"
                           : fabs(got / share - 1) <= 1e-6 ? "the scale is missing"
                           : fabs(got * scale / share - 1) <= 1e-6
-                              ? "the share is divided by the scale: it is multiplied"
+                              ? "the share is divided by the scale: it is multiplied by it"
                               : "it is what mixed_scale() returns";
         check_fail(job->windows.given.check,
                    "backward of micro-batch %d was given %g, not share * scale = %g: %s", k + 1,

@@ -285,8 +285,8 @@ static const char *const choice_sentence[CHOICE_MISTAKES] = {
                    "keep less",
     [FULL_REFUSED] = "a plan that takes the room to the last byte fits, too",
     [FEWER_BYTES_OF_EQUALS] =
-        "of optimizers whose plans are equally fast the one that keeps least is taken: it is the "
-        "first",
+        "where the plans of two optimizers are equally fast, the one that keeps less is taken: the "
+        "first one is meant",
 };
 
 /* Of an option, its blocks run in their best ways. */

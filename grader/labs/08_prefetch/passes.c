@@ -65,12 +65,8 @@ size_t passes_peak(const ModelConfig *config, int B, int T, int segment) {
 }
 
 size_t passes_peak_worked_out(const ModelConfig *config, int B, int T, int segment) {
-    ModelConfig one = *config, two = *config;
-    one.L = 1;
-    two.L = 2;
-    size_t kept =
-        peak_worked_out(&two, B, T, (Checkpoint){0}) - peak_worked_out(&one, B, T, (Checkpoint){0});
-    return peak_of(passes_input(config, B, T), passes_head(config, B, T), kept, segment);
+    return peak_of(passes_input(config, B, T), passes_head(config, B, T),
+                   peak_of_block(config, B, T), segment);
 }
 
 void passes_set_budget(OffloadRun *run) {

@@ -105,20 +105,11 @@ static size_t peak_head(const Shape *s, PeakMistake mistake) {
     return 2 * passes_input(&s->config, s->B, s->T) + N * (row * number + floats * each);
 }
 
-/* The bytes that one block keeps, its output included. */
-static size_t block_kept(const Shape *s) {
-    ModelConfig one = s->config, two = s->config;
-    one.L = 1;
-    two.L = 2;
-    return peak_worked_out(&two, s->B, s->T, (Checkpoint){0}) -
-           peak_worked_out(&one, s->B, s->T, (Checkpoint){0});
-}
-
 static size_t peak_as(const Shape *shape, PeakMistake mistake) {
     Shape s = *shape;
     s.T = mistake == PEAK_CONFIG_T ? s.config.T : s.T;
     size_t input = passes_input(&s.config, s.B, s.T), head = peak_head(&s, mistake);
-    size_t kept = block_kept(&s), S = (size_t)s.checkpoint.segment;
+    size_t kept = peak_of_block(&s.config, s.B, s.T), S = (size_t)s.checkpoint.segment;
     size_t left = (size_t)s.config.L % S, tensors = mistake == PEAK_FOUR_TENSORS ? 4 : 5;
     size_t blocks = mistake == PEAK_SHORT_SEGMENT && left > 0 ? left * kept
                     : mistake == PEAK_ONE_BLOCK               ? kept + (S - 1) * input
@@ -397,7 +388,9 @@ void predictions_expect_hides(Check *check) {
                   "the copy is counted out and back: beside a segment's forward it goes one "
                   "way, and each way has a bus of its own",
                   hides_as(&quiz, rates, TERM_HIDES_IS, HIDES_BOTH_WAYS, &other));
-    check_suspect(check, "yes and no are exchanged: true says that the copy takes at most as long",
+    check_suspect(check,
+                  "yes and no are exchanged: true says that the copy takes at most as long "
+                  "as the products",
                   hides_as(&quiz, rates, TERM_HIDES_IS, HIDES_TURNED, &other));
     check_suspect(check, "the products are those of all blocks: a segment's alone hide its input",
                   hides_as(&quiz, rates, TERM_HIDES_IS, HIDES_ALL_BLOCKS, &other));

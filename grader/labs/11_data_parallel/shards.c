@@ -94,9 +94,9 @@ static bool turns_are(const ShardAsked *asked, size_t count, const uint64_t *got
 
 static const char *turns_why(const ShardAsked *asked, size_t count, const uint64_t *got) {
     static const char *const why[TURNS_MISTAKES] = {
-        [TURNS_WHOLE] = "the rows that are left after whole turns are a short one",
+        [TURNS_WHOLE] = "after the whole turns, the rows that are left make a short one",
         [TURNS_ONE_MORE] = "where whole turns take all rows that are left, no short one follows",
-        [TURNS_OF_EPOCH] = "they are counted from row `begin` on",
+        [TURNS_OF_EPOCH] = "turns are counted from row `begin` on, and not over the whole epoch",
     };
     for (int m = 0; m < TURNS_MISTAKES; m++) {
         if (turns_are(asked, count, got, (TurnsMistake)m)) {

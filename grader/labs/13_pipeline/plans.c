@@ -162,22 +162,14 @@ static size_t plan_elements(const ModelConfig *config, const PipePlan *plan) {
     return elements;
 }
 
-/* The bytes that a block keeps, with its output. */
-static size_t plan_kept(const ModelConfig *config, int B, int T) {
-    ModelConfig one = *config, two = *config;
-    one.L = 1;
-    two.L = 2;
-    return peak_worked_out(&two, B, T, (Checkpoint){0}) -
-           peak_worked_out(&one, B, T, (Checkpoint){0});
-}
-
 static size_t plan_activations(const ModelConfig *config, const PipePlan *plan, int B, int T) {
     int blocks[2];
     plan_blocks(config->L, plan->stages, plan->stage, blocks);
     size_t message = plan_message(config, B, T), N = (size_t)B * (size_t)T;
     size_t row = (size_t)logits_stride(config->V) * precision_bytes(config->precision);
     size_t head = plan->stage == plan->stages - 1 ? message + N * (row + 16) : 0;
-    size_t each = 2 * message + head + (size_t)(blocks[1] - blocks[0]) * plan_kept(config, B, T);
+    size_t each =
+        2 * message + head + (size_t)(blocks[1] - blocks[0]) * peak_of_block(config, B, T);
     size_t in_head = head > 0 ? head + message : 0, in_block = 5 * message;
     return (size_t)plan_in_flight(plan) * each - head + (in_head > in_block ? in_head : in_block);
 }
