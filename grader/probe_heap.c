@@ -12,17 +12,23 @@ uint64_t heap_since(uint64_t before) {
     return now > before ? now - before : 0;
 }
 
+/* What is left of small pieces does not show in each call: malloc() fetches several pieces of a size
+   at once, and mallinfo2() counts those that are put aside as given out. It shows in as many
+   calls. */
 uint64_t heap_left(void (*call)(void *context), void *context) {
-    enum { CACHED = 8 }; /* pieces of one size that free() puts aside, and mallinfo2() counts */
-    uint64_t least = UINT64_MAX;
-    for (int i = 0; i < CACHED; i++) {
-        call(context);
-    }
-    for (int i = 0; i < 4; i++) {
+    enum { ASIDE = 8, ROUNDS = 4, PIECE = 16 };
+    uint64_t first = 0, least = UINT64_MAX;
+    for (int round = -1; round < ROUNDS; round++) {
         uint64_t before = heap_bytes();
-        call(context);
-        uint64_t more = heap_since(before);
-        least = more < least ? more : least;
+        for (int i = 0; i < ASIDE; i++) {
+            call(context);
+        }
+        if (round < 0) {
+            first = heap_bytes(); /* what a first call keeps is not lost */
+        } else if (heap_since(before) < least) {
+            least = heap_since(before);
+        }
     }
-    return least;
+    uint64_t pieces = heap_since(first) / PIECE, calls = ROUNDS * ASIDE;
+    return least == 0 ? 0 : (pieces + calls / 2) / calls * PIECE;
 }

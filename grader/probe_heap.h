@@ -16,7 +16,8 @@ uint64_t heap_bytes(void);
 /** How many more are in use than `before`; 0 where there are fewer. */
 uint64_t heap_since(uint64_t before);
 
-/** Bytes that each call leaves there: the least of several, after some that count nowhere. */
+/** Bytes that each of many calls leaves there, in the mean; the first ones count nowhere. 0 where a
+    round of calls leaves nothing. */
 uint64_t heap_left(void (*call)(void *context), void *context);
 
 #endif

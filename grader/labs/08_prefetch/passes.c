@@ -270,8 +270,8 @@ bool passes_expect_given_back(const OffloadRun *run) {
                    (unsigned long long)kept[PASS_PINNED], (unsigned long long)kept[PASS_KEPT]);
         return false;
     }
-    return stages_expect_closed(run->check, &run->record, "offload", stages_marked(&run->record),
-                                kept[PASS_EACH]);
+    return stages_expect_closed(run->check, &run->record, "offload",
+                                stages_marked(&run->record, "part_offload.c"), kept[PASS_EACH]);
 }
 
 bool passes_expect_host(const OffloadRun *run) {

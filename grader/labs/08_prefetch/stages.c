@@ -180,11 +180,11 @@ static const CudasimEntry *copy_in_flight(const CudasimRecord *record, const cha
     return NULL;
 }
 
-uint64_t stages_marked(const CudasimRecord *record) {
+uint64_t stages_marked(const CudasimRecord *record, const char *file) {
     uint64_t last = 0;
     for (size_t i = 0; i < record->count; i++) {
         const CudasimEntry *e = &record->entry[i];
-        last = e->kind == CUDASIM_EVENT && entry_is_of(e, "probe.c") ? e->id : last;
+        last = e->kind == CUDASIM_EVENT && entry_is_of(e, file) ? e->id : last;
     }
     return last;
 }

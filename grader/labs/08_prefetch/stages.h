@@ -30,8 +30,8 @@ bool stages_told(const FeedRun *run, char letter);
 bool stages_expect_closed(Check *check, const CudasimRecord *record, const char *name,
                           uint64_t from, uint64_t heap);
 
-/** The last event of the probe; 0: there is none. */
-uint64_t stages_marked(const CudasimRecord *record);
+/** The last event that this file of the probe records; 0: there is none. */
+uint64_t stages_marked(const CudasimRecord *record, const char *file);
 
 /** The entry after which a run's prefetch is closed. */
 uint64_t stages_closed(const FeedRun *run);
