@@ -12,9 +12,8 @@ uint64_t heap_since(uint64_t before) {
     return now > before ? now - before : 0;
 }
 
-/* What is left of small pieces does not show in each call: malloc() fetches several pieces of a size
-   at once, and mallinfo2() counts those that are put aside as given out. It shows in as many
-   calls. */
+/* Small pieces that are left do not show in each call: malloc() fetches several of a size at once,
+   and mallinfo2() takes those that it puts aside for given out. They show in as many calls. */
 uint64_t heap_left(void (*call)(void *context), void *context) {
     enum { ASIDE = 8, ROUNDS = 4, PIECE = 16 };
     uint64_t first = 0, least = UINT64_MAX;
