@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "grader/judge_profile.h"
+#include "grader/labs/07_optimizers/bytes.h"
+#include "grader/labs/07_optimizers/choice.h"
 #include "grader/labs/07_optimizers/codebooks.h"
 #include "grader/labs/07_optimizers/eight.h"
 #include "grader/labs/07_optimizers/factors.h"
-#include "grader/labs/07_optimizers/formulas.h"
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 #include "grader/labs/05_fp16/bad.h"
 
 #include "grader/labs/05_fp16/expect.h"
+#include "grader/labs/05_fp16/trace.h"
 
 void bad_judge_each(Check *check) {
     Job job = job_new(check, 1, 8);

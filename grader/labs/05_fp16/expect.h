@@ -43,25 +43,7 @@ void job_expect_bad_skipped(const Job *job, int w, int before);
 /** That a good window was a step; `before` is the good one before it, -1 if there is none. */
 void job_expect_good_taken(const Job *job, int w, int before);
 
-/** The mistakes of a window beside those of its scaler. */
-typedef enum TraceSlip {
-    TRACE_NONE,
-    TRACE_STEPS,     /**< steps where it is skipped */
-    TRACE_T,         /**< counts it for t */
-    TRACE_TICKS,     /**< counts it for the schedule */
-    TRACE_TWICE,     /**< tells the scaler twice */
-    TRACE_ONLY_BAD,  /**< tells the scaler of skipped steps alone */
-    TRACE_ONLY_GOOD, /**< tells the scaler of steps that are taken alone */
-    TRACE_NOT_SAID,  /**< does not report that it was skipped */
-    TRACE_ALWAYS,    /**< skips every step */
-    TRACE_ZERO,      /**< and one whose gradients are 0: of the micro-batch without any target */
-    TRACE_LARGE,     /**< and one whose gradients are large */
-    TRACE_SLIPS
-} TraceSlip;
-
-/** Compares the trace of all windows, whose scales are the scaler's own. The probe has been asked
-    for "moves". */
-void job_expect_trace(const Job *job);
+/* ---- a second trainer ------------------------------------------------------------------------ */
 
 /** Runs a second trainer, whose model has adapters, and compares what it has done. */
 void job_expect_apart(const Job *job);

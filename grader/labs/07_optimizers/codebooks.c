@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "grader/labs/07_optimizers/eight.h"
-#include "grader/labs/07_optimizers/formulas.h"
 #include "grader/labs/07_optimizers/term.h"
 
 /* How many values are the same, from the first on; of 0 the sign does not matter. */

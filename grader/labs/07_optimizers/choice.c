@@ -1,170 +1,9 @@
-#include "grader/labs/07_optimizers/formulas.h"
+#include "grader/labs/07_optimizers/choice.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { MOST_MODELS = 60 };
-
-/* ---- bytes ----------------------------------------------------------------------------------- */
-
-typedef enum BytesMistake {
-    BYTES_RIGHT,
-    SHORT_IN_BYTES,
-    ONE_SCALE,
-    SCALES_ONCE,
-    BLOCKS_DOWN,
-    NO_MASTERS,
-    MASTERS_OF_ADAMW,
-    MASTERS_ALWAYS,
-    VECTORS_FACTORED,
-    FIRST_MOMENT,
-    ROWS_ONLY,
-    LEAST_EXCLUDED,
-    IN_AN_INT,
-    PADDED_V,
-    HEAD_TWICE,
-    NO_LAST_NORM,
-    QKV_APART,
-    BYTES_MISTAKES,
-} BytesMistake;
-
-static const char *const bytes_sentence[BYTES_MISTAKES] = {
-    [SHORT_IN_BYTES] = "tensors of fewer than 4096 numbers keep floats with adamw_8bit",
-    [ONE_SCALE] = "each block of 256 numbers has a scale, not each tensor",
-    [SCALES_ONCE] = "both moments have scales: 8 bytes for each block",
-    [BLOCKS_DOWN] = "a last block that is not full has a scale as well: the blocks are rounded up",
-    [NO_MASTERS] = "with weights in half each has a float master, whatever the optimizer",
-    [MASTERS_OF_ADAMW] = "with weights in half each has a float master, whatever the optimizer",
-    [MASTERS_ALWAYS] = "masters are there only where weights are in half",
-    [VECTORS_FACTORED] =
-        "a vector has no row factor: its column factors are the moments themselves",
-    [FIRST_MOMENT] = "Adafactor keeps no first moment here",
-    [ROWS_ONLY] = "a matrix has factors for its rows and for its columns",
-    [LEAST_EXCLUDED] = "a tensor of exactly 4096 numbers is long enough for bytes",
-    [IN_AN_INT] = "the bytes of a large model do not fit into an int: they are counted in size_t",
-    [PADDED_V] = "the embedding has V rows: only a row of logits is padded to a multiple of 64",
-    [HEAD_TWICE] = "the head has no weights of its own: it multiplies by those of the embedding",
-    [NO_LAST_NORM] = "the last layer norm, ln_f, is missing: 2 C numbers",
-    [QKV_APART] = "queries, keys and values are one matrix of (3 C, C), and not three",
-};
-
-/* Of one tensor. */
-static uint64_t tensor_bytes(uint64_t rows, uint64_t cols, bool matrix, Optim optim,
-                             BytesMistake mistake) {
-    uint64_t n = rows * cols, blocks = mistake == BLOCKS_DOWN ? n / 256 : (n + 255) / 256;
-    uint64_t least = mistake == SHORT_IN_BYTES ? 1 : mistake == LEAST_EXCLUDED ? 4097 : 4096;
-    if (optim == OPTIM_ADAMW_8BIT && n >= least) {
-        return 2 * n + (mistake == SCALES_ONCE ? 4 : 8) * (mistake == ONE_SCALE ? 1 : blocks);
-    }
-    if (optim == OPTIM_ADAFACTOR) {
-        uint64_t factors = mistake == ROWS_ONLY && matrix          ? rows
-                           : matrix || mistake == VECTORS_FACTORED ? rows + cols
-                                                                   : n;
-        return 4 * (factors + (mistake == FIRST_MOMENT ? n : 0));
-    }
-    return 8 * n;
-}
-
-enum { MOST_LAYERS = 48 };
-
-/* As many tensors of a shape. */
-typedef struct TensorCount {
-    uint64_t count, rows, cols;
-} TensorCount;
-
-/* The tensors for which a mistake takes a parameter. */
-static TensorCount tensors_of(const Param *param, BytesMistake mistake) {
-    TensorCount tensors = {1, (uint64_t)param->rows, (uint64_t)param->cols};
-    if (mistake == PADDED_V && strcmp(param->name, "wte.weight") == 0) {
-        tensors.rows = (tensors.rows + 63) / 64 * 64;
-    } else if (mistake == HEAD_TWICE && strcmp(param->name, "wte.weight") == 0) {
-        tensors.count = 2;
-    } else if (mistake == NO_LAST_NORM && strncmp(param->name, "ln_f.", 5) == 0) {
-        tensors.count = 0;
-    } else if (mistake == QKV_APART && strcmp(param->name, "attn.c_attn.weight") == 0) {
-        tensors.count = 3;
-        tensors.rows /= 3;
-    }
-    return tensors;
-}
-
-static uint64_t bytes_as(const ModelConfig *config, Optim optim, BytesMistake mistake) {
-    Param params[4 + 12 * MOST_LAYERS];
-    uint64_t bytes = 0;
-    params_describe(params, config);
-    bool masters = (config->precision != F32 || mistake == MASTERS_ALWAYS) &&
-                   mistake != NO_MASTERS && (optim == OPTIM_ADAMW || mistake != MASTERS_OF_ADAMW);
-    for (int i = 0; i < params_count(config); i++) {
-        TensorCount tensors = tensors_of(&params[i], mistake);
-        bytes += tensors.count * (tensor_bytes(tensors.rows, tensors.cols,
-                                               param_is_matrix(&params[i]), optim, mistake) +
-                                  (masters ? 4 * tensors.rows * tensors.cols : 0));
-    }
-    return mistake == IN_AN_INT ? (uint64_t)(int32_t)bytes : bytes;
-}
-
-static ModelConfig bytes_model(Check *check, int i) {
-    static const int channels[] = {128, 64, 32, 31, 16, 768, 1024, 1100};
-    if (i == 8) { /* GPT-2 XL */
-        return (ModelConfig){.V = 50257,
-                             .T = 1024,
-                             .L = MOST_LAYERS,
-                             .NH = 25,
-                             .C = 1600,
-                             .precision = (Precision)check_int(check, F32, BF16)};
-    }
-    if (i == 11) { /* one tensor alone has more bytes than an int can say */
-        return (ModelConfig){.V = 50257, .T = 2048, .L = 2, .NH = 96, .C = 12288};
-    }
-    int C = i < 8 ? channels[i] : i == 10 ? 1 : check_int(check, 1, 200);
-    return (ModelConfig){.V = i == 0 ? 256 : check_int(check, 256, 60000),
-                         .T = i == 1   ? 64
-                              : i == 9 ? 1
-                                       : check_int(check, 1, 1024),
-                         .L = check_int(check, 1, 12),
-                         .NH = 1,
-                         .C = C,
-                         .precision = (Precision)(i % 3)};
-}
-
-/* The models that were asked about, and an optimizer of each. */
-static char asked_text[MOST_MODELS][CHECK_LABEL];
-
-static const char *asked_label(size_t i, char *text) {
-    snprintf(text, CHECK_LABEL, "%s", asked_text[i]);
-    return text;
-}
-
-void bytes_expect(Check *check) {
-    int32_t numbers[MOST_MODELS * BYTES_NUMBERS], *n = numbers;
-    uint64_t want[BYTES_MISTAKES][MOST_MODELS];
-    ExactSuspect suspects[BYTES_MISTAKES];
-    for (int i = 0; i < MOST_MODELS; i++, n += BYTES_NUMBERS) {
-        ModelConfig config = bytes_model(check, i / 3);
-        Optim optim = (Optim)(i % 3);
-        const int32_t all[] = {config.V,      config.T, config.L,
-                               config.NH,     config.C, (int32_t)config.precision,
-                               (int32_t)optim};
-        memcpy(n, all, sizeof all);
-        snprintf(asked_text[i], CHECK_LABEL, "%s of %s V%d T%d L%d C%d", optim_name(optim),
-                 precision_name(config.precision), config.V, config.T, config.L, config.C);
-        for (BytesMistake mistake = BYTES_RIGHT; mistake < BYTES_MISTAKES; mistake++) {
-            want[mistake][i] = bytes_as(&config, optim, mistake);
-        }
-    }
-    check_give(check, "models", WIRE_I32, numbers, MOST_MODELS * BYTES_NUMBERS);
-    check_want(check, "bytes", WIRE_U64, MOST_MODELS);
-    for (BytesMistake mistake = BYTES_RIGHT + 1; mistake < BYTES_MISTAKES; mistake++) {
-        suspects[mistake - 1] = (ExactSuspect){bytes_sentence[mistake], want[mistake]};
-    }
-    if (check_run(check, "bytes", SECONDS)) {
-        check_equal_of(check, "bytes", asked_label, want[BYTES_RIGHT], MOST_MODELS, suspects,
-                       BYTES_MISTAKES - 1);
-    }
-}
-
-/* ---- the choice ------------------------------------------------------------------------------ */
+#include "grader/labs/07_optimizers/bytes.h"
 
 enum { OPTIONS = 6, BLOCKS = PLAN_BLOCKS, ASKS = 28, NOTHING_FITS = -1 };
 static const uint64_t UNTOUCHED =
@@ -301,8 +140,8 @@ static double option_seconds(const Choices *c, int i, ChoiceMistake mistake) {
 
 /* The option that is best with an optimizer, or NOTHING_FITS. */
 static int best_option(const Choices *c, const ChooseAsk *ask, Optim optim, ChoiceMistake mistake) {
-    uint64_t adamw = bytes_as(&ask->config, OPTIM_ADAMW, BYTES_RIGHT);
-    uint64_t own = bytes_as(&ask->config, optim, BYTES_RIGHT), room = ask->budget;
+    uint64_t adamw = bytes_of_states(&ask->config, OPTIM_ADAMW);
+    uint64_t own = bytes_of_states(&ask->config, optim), room = ask->budget;
     bool no_limit = room > UINT64_MAX - adamw && mistake != ROOM_WRAPS;
     room = mistake == NO_ROOM            ? room
            : mistake == LESS_ROOM        ? room + own - adamw
@@ -325,8 +164,8 @@ static int best_option(const Choices *c, const ChooseAsk *ask, Optim optim, Choi
 
 /* Whether optimizer a of those asked about has smaller states than b. */
 static bool keeps_less(const ChooseAsk *ask, int a, int b) {
-    return bytes_as(&ask->config, (Optim)ask->optim[a], BYTES_RIGHT) <
-           bytes_as(&ask->config, (Optim)ask->optim[b], BYTES_RIGHT);
+    return bytes_of_states(&ask->config, (Optim)ask->optim[a]) <
+           bytes_of_states(&ask->config, (Optim)ask->optim[b]);
 }
 
 /* The index in ask->optim, or NOTHING_FITS. */
@@ -369,14 +208,14 @@ static void ask_for(Choices *c, const ModelConfig *config, uint64_t budget, cons
 static void draw_asks(Check *check, Choices *c, const ModelConfig *config) {
     static const int all[] = {OPTIM_ADAMW, OPTIM_ADAMW_8BIT, OPTIM_ADAFACTOR};
     static const int back[] = {OPTIM_ADAFACTOR, OPTIM_ADAMW_8BIT, OPTIM_ADAMW};
-    uint64_t adamw = bytes_as(config, OPTIM_ADAMW, BYTES_RIGHT);
+    uint64_t adamw = bytes_of_states(config, OPTIM_ADAMW);
     for (int i = 0; i < OPTIONS; i++) {
         int o = (i + check_int(check, 0, 1)) % OPTIONS;
         ModelConfig asked = *config;
         asked.V += i % 2 * 97;
         asked.precision = i < 3 ? (Precision)check_int(check, F16, BF16) : F32;
-        uint64_t states = bytes_as(&asked, OPTIM_ADAMW, BYTES_RIGHT);
-        uint64_t own = bytes_as(&asked, (Optim)all[i % 3], BYTES_RIGHT);
+        uint64_t states = bytes_of_states(&asked, OPTIM_ADAMW);
+        uint64_t own = bytes_of_states(&asked, (Optim)all[i % 3]);
         uint64_t budget = option_bytes(&c->option[o]) - states + own;
         ask_for(c, &asked, budget, i % 2 == 0 ? all : back, 3);
         ask_for(c, &asked, budget - 1, i % 2 == 0 ? all : back, 3);
@@ -385,7 +224,7 @@ static void draw_asks(Check *check, Choices *c, const ModelConfig *config) {
     /* The smallest states make room for the cheapest of those that cost nearly the same. */
     static const int small[] = {OPTIM_ADAMW_8BIT, OPTIM_ADAFACTOR};
     uint64_t nearly = option_bytes(&c->option[place_of(NEARLY_FIRST)]);
-    ask_for(c, config, nearly - adamw + bytes_as(config, OPTIM_ADAFACTOR, BYTES_RIGHT), small, 2);
+    ask_for(c, config, nearly - adamw + bytes_of_states(config, OPTIM_ADAFACTOR), small, 2);
     ask_for(c, config, adamw * 100, back, 3); /* everything fits */
     ask_for(c, config, adamw * 100, all, 3);
     ask_for(c, config, adamw * 100, all, 0); /* nothing to choose from */
@@ -454,7 +293,7 @@ void optims_expect(Check *check) {
                           .NH = 1,
                           .C = check_int(check, 64, 128)};
     config.precision = (Precision)check_int(check, F32, BF16);
-    draw_options(check, &choices, bytes_as(&config, OPTIM_ADAMW, BYTES_RIGHT));
+    draw_options(check, &choices, bytes_of_states(&config, OPTIM_ADAMW));
     draw_asks(check, &choices, &config);
     check_give(check, "options", WIRE_BYTES, choices.option, sizeof choices.option);
     check_give(check, "asks", WIRE_BYTES, choices.ask,
