@@ -277,7 +277,11 @@ cublasStatus_t cudasim_lt_matmul(const char *file, int line, cublasLtHandle_t ha
                        .B = matrix('B', B, B_layout, matmul->transb),
                        .C = matrix('C', D, D_layout, CUBLAS_OP_N)};
     if (matmul->scale != product_sums(&product)) {
-        return unsupported(call, place, "with these sums, scale type", (int)matmul->scale);
+        bool in_half = product_sums(&product) == CUDA_R_16F;
+        return unsupported(call, place,
+                           in_half ? "sums in fp16 take alpha and beta in fp16, scale type 2; type"
+                                   : "scale type",
+                           (int)matmul->scale);
     }
     if (C != D && C != NULL &&
         (matmul->pointers != 0 || blas_number(beta, 0, matmul->scale) != 0)) {
