@@ -158,10 +158,10 @@ def main():
     parser.add_argument("--course", help="settings of the course; course.json in the folder or above it")
     try:
         sys.exit(run(parser.parse_args()))
-    except Unusable as error:
+    except (BadRecord, Unusable) as error:
         print(f"term: {error}", file=sys.stderr)
         sys.exit(2)
-    except (BadRecord, Stopped, OSError) as error:
+    except (Stopped, OSError) as error:
         sys.exit(f"term: {told(error)}")
 
 

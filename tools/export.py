@@ -70,7 +70,10 @@ def main():
             write_whole(options.output, data)
         else:
             sys.stdout.buffer.write(data)
-    except (BadRecord, Stopped, OSError) as error:
+    except BadRecord as error:
+        print(f"export: {error}", file=sys.stderr)
+        sys.exit(2)
+    except (Stopped, OSError) as error:
         sys.exit(f"export: {told(error)}")
     for line in bad:
         print(f"export: {line}", file=sys.stderr)

@@ -239,7 +239,10 @@ def main():
     parser.add_argument("--everything", action="store_true", help="show every row, for the instructor")
     try:
         sys.exit(run(parser.parse_args()))
-    except (BadRecord, Stopped, OSError) as error:
+    except BadRecord as error:
+        print(f"report: {error}", file=sys.stderr)
+        sys.exit(2)
+    except (Stopped, OSError) as error:
         sys.exit(f"report: {told(error)}")
 
 

@@ -288,7 +288,7 @@ class Kinds(Folder):
         self.change("anna", kit=other)
         self.refused(f"1 record made by kit {re.escape(other)}, and this is {re.escape(release.kit_version())}: anna")
         for tool in (["tools/report.py", self.out], ["tools/export.py", "scores", f"{self.out}/records"]):
-            self.assertIn(f"kit {release.kit_version()} and kit {other}", self.run_tool(*tool, status=1))
+            self.assertIn(f"kit {release.kit_version()} and kit {other}", self.run_tool(*tool, status=2))
         self.assertFalse(os.path.exists(f"{self.out}/report"))
         self.grade("--regrade", "changed")
         self.assertEqual(self.graded(), 3)
@@ -307,9 +307,9 @@ class Kinds(Folder):
 
     def test_mixed_records_are_in_no_table(self):
         self.change("anna", judge="another")
-        self.assertIn("different checks", self.run_tool("tools/report.py", self.out, status=1))
-        self.assertIn("different checks", self.run_tool("tools/export.py", "scores", f"{self.out}/records", status=1))
-        self.assertIn("different checks", self.run_tool("tools/class_table.py", self.place, status=1))
+        self.assertIn("different checks", self.run_tool("tools/report.py", self.out, status=2))
+        self.assertIn("different checks", self.run_tool("tools/export.py", "scores", f"{self.out}/records", status=2))
+        self.assertIn("different checks", self.run_tool("tools/class_table.py", self.place, status=2))
 
     def test_an_older_hand_in_counts_too(self):
         self.give("carl@20270301T120000Z", "params")
@@ -418,7 +418,7 @@ class Course(Folder):
         with open(f"{self.place}/term.html", encoding="utf-8") as file:
             self.assertIn("refused", file.read())
         shutil.copytree(other, f"{self.place}/twice")
-        self.assertIn("keep one", self.run_tool("tools/class_table.py", self.place, status=1))
+        self.assertIn("keep one", self.run_tool("tools/class_table.py", self.place, status=2))
 
 
 class Release(unittest.TestCase):

@@ -207,7 +207,7 @@ class Formats(unittest.TestCase):
                 with open(path, "w", encoding="ascii") as file:
                     json.dump(data, file)
                 done = run("classroom50", path, "--output", out, said=RUNNER | more)
-                self.assertEqual((done.returncode, done.stderr.count(b"\n"), os.path.exists(out)), (1, 1, False), done.stderr)
+                self.assertEqual((done.returncode, done.stderr.count(b"\n"), os.path.exists(out)), (2, 1, False), done.stderr)
 
     def test_autolab(self):
         for data, written in self.each("autolab"):
@@ -291,7 +291,7 @@ class Scores(unittest.TestCase):
         for one, other, said in (({"judge": "a"}, {"judge": "b"}, b"different checks"), ({"kit": "1.0.0"}, {"kit": "1.1.0"}, b"kit 1.1.0 and kit 1.0.0"),
                                  ({"kit": "1.0.0"}, {}, b"kit before 1.0.0 and kit 1.0.0")):
             done, lines = self.table([full | one, full | other])
-            self.assertEqual((done.returncode, done.stdout, done.stderr.count(b"\n")), (1, b"", 1))
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count(b"\n")), (2, b"", 1))
             self.assertIn(said, done.stderr)
         done, lines = self.table([full | {"kit": "1.0.0"}, full | {"kit": "1.0.7"}, full | {"lab": "01_loop", "kit": "1.1.0", "judge": "b"}])
         self.assertEqual((done.returncode, len(lines)), (0, 3))
@@ -361,8 +361,13 @@ class Reader(unittest.TestCase):
             with open(path, "wb") as file:
                 file.write(data)
             done = run("junit", path, "--output", out)
-            self.assertEqual((done.returncode, done.stderr.count(b"\n"), done.stdout), (1, 1, b""), done.stderr)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n"), done.stdout), (2, 1, b""), done.stderr)
             self.assertEqual(os.listdir(folder), ["record.json"])
+
+    def test_what_is_no_json(self):
+        done = run("text", "README.md")
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"export: README.md: this is not JSON: ", done.stderr)
 
     def test_what_is_no_record(self):
         for data in self.broken():

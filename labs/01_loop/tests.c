@@ -94,8 +94,8 @@ static void loop_expect_no_loss(Check *check, double loss) {
         fits[k] = loss == losses[k];
     }
     check_compared(check, fits[term.now],
-                   "the loss of a batch without any valid target is %g, not %g", losses[term.now],
-                   loss);
+                   "the loss of a batch without any valid target is %g, and %g is right", loss,
+                   losses[term.now]);
     check_suspect_term(check, &term, fits);
 }
 
@@ -108,13 +108,14 @@ static void loop_expect_report_of_none(const Windows *loop) {
     uint64_t tokens = ((const uint64_t *)check_got(check, "tokens", WIRE_U64))[NONE];
     uint64_t skipped = ((const uint64_t *)check_got(check, "report.skipped", WIRE_U64))[NONE];
     double right = given_rate(&loop->given, NONE);
-    check_compared(check, norm == 0, "the norm of a batch without any valid target is 0, not %g",
-                   norm);
+    check_compared(check, norm == 0,
+                   "the norm of a batch without any valid target is %g, and 0 is right", norm);
     check_compared(check, fabs(rate - right) <= 1e-6 * right,
-                   "the rate of a batch without any valid target is that of its step, %g, not %g",
-                   right, rate);
+                   "the rate of a batch without any valid target is %g, and that of its step is right, "
+                   "%g",
+                   rate, right);
     check_compared(check, tokens == 0,
-                   "the tokens of a batch without any valid target are 0, not %llu",
+                   "the tokens of a batch without any valid target are %llu, and 0 is right",
                    (unsigned long long)tokens);
     check_compared(check, skipped == 0,
                    "a batch without any valid target makes a step, and report.skipped says that it "

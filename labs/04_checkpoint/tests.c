@@ -290,7 +290,7 @@ static bool segment_expect(Check *check, const Shape *shape, size_t budget, uint
     }
     if (best == 0) {
         check_compared(check, false,
-                       "%zu bytes: nothing fits, the least is %zu; the answer is 0, not %lld",
+                       "%zu bytes: nothing fits, the least is %zu; the answer is %lld, and 0 is right",
                        budget, segment_least_bytes(*shape), (long long)got);
     } else if (got < 1 || got > (uint64_t)L) {
         check_compared(check, false,

@@ -31,9 +31,9 @@ static void space_expect_bytes(const Space *space, const char *name, const Plan 
         wrong++;
     }
     int kind = wrong < MEMORY_KINDS ? wrong : 0;
-    check_compared(space->check, wrong == MEMORY_KINDS, "%s: %llu bytes of %s, not %llu", name,
-                   (unsigned long long)right.bytes[kind], memory_kind_name((MemoryKind)kind),
-                   (unsigned long long)got[kind]);
+    check_compared(space->check, wrong == MEMORY_KINDS, "%s: %llu bytes of %s, and %llu are right",
+                   name, (unsigned long long)got[kind], memory_kind_name((MemoryKind)kind),
+                   (unsigned long long)right.bytes[kind]);
     int count = space_bytes_mistakes(space, plan, right, sentences, uses);
     for (int i = 0; i < count; i++) {
         check_suspect(space->check, sentences[i], uses_equal(got, &uses[i]));

@@ -186,6 +186,8 @@ def parse(data):
     try:
         want(len(data) <= MOST_BYTES, "it is too large")
         return read(json.loads(data.decode(errors="replace"), object_pairs_hook=no_name_twice, parse_constant=no_number))
+    except json.JSONDecodeError as error:
+        raise BadRecord(f"this is not JSON: {error}") from None
     except (ValueError, RecursionError) as error:
         raise BadRecord(str(error)) from None
 

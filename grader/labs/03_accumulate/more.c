@@ -130,7 +130,7 @@ void accumulate_expect_reused(Check *check) {
     bool last_is_right = more_is(&last, MORE_LOSS, 0);
     if (!check_compared(check, last_is_right,
                         "window %d of an accumulator whose updates are all skipped has a loss of "
-                        "%g, not %d",
+                        "%g, and %d is right",
                         MORE_REUSED, (double)last.loss, MORE_LOSS)) {
         check_fail(check, last.loss > MORE_LOSS
                               ? "is the loss of the windows before still in? Each begins with 0, "
@@ -138,7 +138,7 @@ void accumulate_expect_reused(Check *check) {
                               : more_mean);
     } else if (!check_compared(check, more_is(&run, MORE_LOSS, 0),
                                "accumulator_init() is called once more while a window is open, "
-                               "and the next window's loss is %g, not %d",
+                               "and the next window's loss is %g, and %d is right",
                                (double)run.loss, MORE_LOSS)) {
         check_fail(check, "accumulator_init() sets all of an accumulator, whatever was in it");
     }

@@ -297,7 +297,8 @@ void scaler_judge_start(Check *check) {
         check_close(check, "init", want, NUMBERS, (Tolerance){0, 0, 0}, suspects, count);
         for (int i = 0; i < NUMBERS; i++) {
             if (!((double)got[i] == want[i])) {
-                check_fail(check, "%s starts as %g, not as %g", names[i], want[i], (double)got[i]);
+                check_fail(check, "%s starts as %g, and %g is right", names[i], (double)got[i],
+                           want[i]);
             }
         }
     }

@@ -178,8 +178,8 @@ static const char *choice_wrong(const Stack *stack, const Budgets *budgets, int 
                  100 * (chosen->cost / best->cost - 1), stack_text(stack, &best->choice, other));
     } else if (chosen->cost == best->cost && chosen->peak > best->peak) {
         snprintf(what, SENTENCE,
-                 "%s, option %d, costs the same as %s, option %d, and has a peak of %zu bytes, not "
-                 "%zu",
+                 "%s, option %d, costs the same as %s, option %d, and has a peak of %zu bytes; "
+                 "that one has %zu",
                  text, chosen->choice.option, stack_text(stack, &best->choice, other),
                  best->choice.option, chosen->peak, best->peak);
     }

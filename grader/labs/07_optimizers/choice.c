@@ -255,15 +255,15 @@ static void judge_ask(Check *check, const Choices *c, int i, const uint64_t *ans
     if (fits) {
         check_compared(
             check, right,
-            "budget of %llu bytes, %d optimizers: result %lld, %s with option %lld; want %s "
-            "with option %d",
+            "budget of %llu bytes, optimizers to choose from: %d. The result is %lld, %s with "
+            "option %lld; want %s with option %d",
             (unsigned long long)ask->budget, ask->optims, (long long)result,
             answer[1] <= OPTIM_ADAMW_8BIT ? optim_name((Optim)answer[1]) : "none",
             (long long)got_option, optim_name((Optim)ask->optim[want]), option);
     } else {
         check_compared(check, right,
-                       "budget of %llu bytes, %d optimizers: nothing fits, but the result is %lld, "
-                       "and the choice is %s",
+                       "budget of %llu bytes, optimizers to choose from: %d. Nothing fits, but the "
+                       "result is %lld, and the choice is %s",
                        (unsigned long long)ask->budget, ask->optims, (long long)result,
                        untouched ? "left alone" : "written");
     }

@@ -200,6 +200,10 @@ bool feed_expect_seen(const FeedRun *run) {
                      run->actions[action] == ACTION_STOP ? "prefetch_stop()" : "prefetch_next()",
                      what[number], got[i], want);
             feed_compared(run, false, text);
+            if (action > 0 && run->actions[action - 1] == ACTION_STOP) {
+                check_tell(run->check, "\nit is the first call after prefetch_stop(), from which on "
+                                       "the reader is asked anew");
+            }
             if (run->option[FEED_AGAIN] && action > 0) {
                 check_tell(run->check, "\nanother prefetch was opened after the first call of this "
                                        "one, and is closed after it");

@@ -277,11 +277,11 @@ static bool expect_load_config(Check *check) {
         if ((int)n[LOAD_CONFIG_RESULT] != -1 || n[LOAD_CONFIG_LINES] != 1 ||
             n[LOAD_CONFIG_WRITTEN] != 0) {
             check_fail(check,
-                       "of %s adapter_load_config() gives %d, writes %llu lines to stderr, and %s "
-                       "the adapter; wanted are -1, one line, and an adapter that stays",
+                       "of %s adapter_load_config() gives %d and %s the adapter; lines on stderr: "
+                       "%llu. Wanted are -1, an adapter that stays, and one line",
                        refused[i], (int)n[LOAD_CONFIG_RESULT],
-                       (unsigned long long)n[LOAD_CONFIG_LINES],
-                       n[LOAD_CONFIG_WRITTEN] != 0 ? "changes" : "leaves");
+                       n[LOAD_CONFIG_WRITTEN] != 0 ? "changes" : "leaves",
+                       (unsigned long long)n[LOAD_CONFIG_LINES]);
             return false;
         }
         if (!expect_none_on_heap(check, "adapter_load_config()", n[LOAD_CONFIG_LEFT])) {

@@ -178,7 +178,8 @@ static void suspect_calls(const BucketTrial *trial) {
                   calls && got.buckets == 1);
     check_suspect(check,
                   "the buckets are cut in other places: one takes whole parts until it has at "
-                  "least bucket_bytes, and the next begins empty",
+                  "least bucket_bytes of gradients, which are floats in every precision, and the "
+                  "next begins empty",
                   calls && (got.buckets > 1 || trial->want.buckets == 2) && !ungrouped(&got));
 }
 

@@ -77,8 +77,8 @@ bool stages_expect_losses(const StagesRun *run) {
         double right = right_loss(run, s, w);
         if (memcmp(&got, &right, sizeof got) != 0) {
             check_compared(run->check, false,
-                           "stage %d of %d, window %d: the loss is %.9g, not %.9g", s, run->stages,
-                           w + 1, got, right);
+                           "stage %d of %d, window %d: the loss is %.9g, and %.9g is right", s,
+                           run->stages, w + 1, got, right);
             check_suspect(run->check,
                           "the loss is a mean over micro-batches: it is the sum of their losses",
                           run->micros > 1 && loss_is_by(run, s, MEAN_OF_MICROS));

@@ -185,12 +185,12 @@ void whole_judge_calls(Check *check) {
     for (int rank = 0; rank < R; rank++) {
         int all = ranks_called(&calls, rank, NULL), sums = calls_of(&calls, rank, R, stream);
         if (!check_compared(check, sums == 4 * L + 2,
-                            "rank %d makes %d all-reduces of (N, C) numbers, not %d: four in each "
-                            "of %d blocks, two for embedding and head",
+                            "rank %d makes %d all-reduces of (N, C) numbers, and %d are right: "
+                            "four in each of %d blocks, two for embedding and head",
                             rank, sums, 4 * L + 2, L) ||
             !check_compared(check, all == 4 * L + 4,
-                            "rank %d makes %d calls, not %d: beside those of (N, C) numbers, one "
-                            "for the largest logits, one for sums and targets",
+                            "rank %d makes %d calls, and %d are right: beside those of (N, C) "
+                            "numbers, one for the largest logits, one for sums and targets",
                             rank, all, 4 * L + 4)) {
             return;
         }
@@ -198,7 +198,7 @@ void whole_judge_calls(Check *check) {
     double sent = ranks_sent(&calls, -1), want = (double)sizes_wire(&shape, R);
     /* to a byte, however the calls are rounded */
     check_compared(check, fabs(sent - want) <= 0.5 * calls.count,
-                   "the ranks send %.0f bytes together, not %.0f", sent, want);
+                   "the ranks send %.0f bytes together, and %.0f are right", sent, want);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -233,8 +233,8 @@ void whole_judge_memory(Check *check) {
         MemoryUse use = ranks_bytes(check, rank);
         size_t want = sizes_activations(&shape, R, rank);
         if (!check_compared(check, use.bytes[MEMORY_ACTIVATIONS] == want,
-                            "rank %d has %zu bytes of activations at its peak, not %zu", rank,
-                            use.bytes[MEMORY_ACTIVATIONS], want)) {
+                            "rank %d has %zu bytes of activations at its peak, and %zu are right",
+                            rank, use.bytes[MEMORY_ACTIVATIONS], want)) {
             return;
         }
     }
