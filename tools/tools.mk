@@ -1,6 +1,9 @@
 # What instructors and maintainers do: grade a class, hand out, cut the stubs, pack for a GPU.
 .PHONY: grade-all grade-all-run grade-one grade-one-run term similar slides handout gradescope autolab classroom50 report stubs gpu-pack gpu-pack-run gpu-check
 GRADED_LAB = $(if $(LAB),$(call lab_named,$(LAB)))
+# The number of no lab is said, and not taken for a word that is missing.
+why_no_such = $(if $(filter $(LAB),$(LAB_NUMBERS:0%=%)),a lab's number has two digits: LAB=0$(LAB),there is no such lab: make alone lists them)
+$(if $(and $(filter command%,$(origin LAB)),$(LAB),$(LABS_HERE)),$(if $(GRADED_LAB),,$(error LAB=$(LAB): $(why_no_such))))
 
 # A term is named where its repositories are made, and on the command line alone.
 NAMED_TERM = $(if $(filter command%,$(origin COURSE)),$(COURSE))

@@ -36,7 +36,9 @@ def check_mistyped():
     """A lab's number that is none, and what was likely meant."""
     for words, text in ((("grade3",), "make grade3: a lab's number has two digits: make grade03"),
                         (("hint", "01", "TASK=2"), "make hint: a lab's number follows without a space: make hint00"),
-                        (("lab99",), "make lab99: there is no such lab: make alone lists them")):
+                        (("lab99",), "make lab99: there is no such lab: make alone lists them"),
+                        (("handout", "LAB=3"), "LAB=3: a lab's number has two digits: LAB=03"),
+                        (("grade-all", "LAB=77", "IN=.", "OUT=none"), "LAB=77: there is no such lab: make alone lists them")):
         status, said = make(*words)
         expect(status == 2 and f"*** {text}.  Stop." in said and said.count("\n") == 1, f"{words}: {said.strip()[-120:]}")
 

@@ -25,8 +25,10 @@ void scaler_init(Scaler *scaler);
 void scaler_update(Scaler *scaler, bool found_inf);
 
 /**
- * The state is Mixed, of common/trainer.h. The share to give to backward, for the gradients of the
- * scaled loss.
+ * The share to give to backward, so that the gradients are those of the scaled loss.
+ *
+ * @param mixed the state (common/trainer.h)
+ * @param share the weight of each valid target's loss, unscaled
  */
 float mixed_scale(const Mixed *mixed, float share);
 
