@@ -124,7 +124,7 @@ void optimizer_step(Optimizer *optimizer, float learning_rate);
  * Clips by global norm: where the norm of all gradients together exceeds `max_norm`, scales them
  * down to it. Their direction stays.
  *
- *     grad *= min(1, max_norm / (norm + 1e-6))
+ *     grad *= max_norm / (norm + 1e-6)    where !(norm <= max_norm)
  *
  * With an infinite norm the factor is 0: infinite gradients become NaN, finite ones 0. A NaN norm
  * makes all of them NaN. Nothing bad is hidden.
@@ -157,6 +157,9 @@ typedef struct Schedule {
  *     s < warmup:  rate * (s + 1) / warmup
  *     cosine:      rate * (1 + cos(pi * (s - warmup) / (max - warmup))) / 2
  *     linear:      rate * (max - s) / (max - warmup)
+ *     constant:    rate
+ *
+ * From max on, cosine and linear give 0.
  */
 float schedule_rate(const Schedule *schedule);
 
