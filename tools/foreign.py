@@ -12,7 +12,6 @@ SECONDS is the processor time of one compiler or program; four times that is wha
 started ends with it. The table is on stdout, and in JSON for other programs. The status is 0 when all programs
 were tried, whatever became of them.
 """
-import argparse
 import collections
 import concurrent.futures
 import json
@@ -29,6 +28,7 @@ import time
 
 import foreign_result
 from making import making
+from arguments import Parser
 from meter import Meter, duration_text
 
 NEIGHBOURS = {"common", "inc", "include", "utils"}
@@ -270,7 +270,7 @@ def positive(text):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--dir", required=True)
     parser.add_argument("--seconds", type=positive, default=20, help="of processor time, for a compiler or a program")
     parser.add_argument("--jobs", type=positive, default=len(os.sched_getaffinity(0)))

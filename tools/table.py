@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+from arguments import Parser
 from meter import Meter
 
 MIB = 1024 * 1024
@@ -183,8 +184,8 @@ def refuse_without_gpu(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("train")
     parser.add_argument("--short", action="store_true", help="one batch, the main columns")
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")

@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 import picture
+from arguments import Parser
 from meter import Meter
 from page_rows import has_rows
 
@@ -117,7 +118,7 @@ def draw(found, path, machine):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("train")
     parser.add_argument("makespan")
     parser.add_argument("--ranks", type=int, required=True, help="2 to 64")

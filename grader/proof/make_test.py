@@ -52,7 +52,9 @@ def check_settings():
         lines = [line for line in said.splitlines() if not line.startswith("make: ***")]
         expect(status == 2 and len(lines) == 1 and text in lines[0], f"{words}: {said.strip()[-160:]}")
     for words, text in ((("grade_all", "--lab", "00_bytes", "--in", ".", "--out", f"{OUT}/none", "--jobs", "x"), "grade-all: argument --jobs: invalid int value: 'x'"),
-                        (("report", ".", "--nope"), "report: unrecognized arguments: --nope")):
+                        (("report", ".", "--nope"), "report: unrecognized arguments: --nope"),
+                        (("table_ranks", "train", "makespan", "--ranks", "x"), "table-ranks: argument --ranks: invalid int value: 'x'"),
+                        (("foreign", "--dir", ".", "--jobs", "x"), "foreign: argument --jobs: invalid positive value: 'x'")):
         status, said = run(f"tools/{words[0]}.py", *words[1:])
         expect((status, said) == (2, text + "\n"), f"{words[0]}: {said.strip()[-160:]}")
     expect(not os.path.exists(f"{OUT}/none"), "nothing is made")
