@@ -62,11 +62,12 @@ static size_t whole_pages(size_t bytes) {
 }
 
 static void refuse_bytes(size_t bytes, size_t in_use) {
-    fprintf(stderr,
-            "out of memory: malloc() of %zu bytes, %zu KiB in use. A rank has %d KiB for pointers and "
-            "short lists, each in pages of its own; free() gives them back, or each call leaves "
-            "some. Tensors come from memory_alloc(), where they are counted\n",
-            bytes, in_use >> 10, RANK_HEAP >> 10);
+    fprintf(
+        stderr,
+        "out of memory: malloc() of %zu bytes, %zu KiB in use. A rank has %d KiB for pointers and "
+        "short lists, each in pages of its own; free() gives them back, or each call leaves "
+        "some. Tensors come from memory_alloc(), where they are counted\n",
+        bytes, in_use >> 10, RANK_HEAP >> 10);
     exit(EXIT_RUN);
 }
 

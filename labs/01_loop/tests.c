@@ -110,10 +110,11 @@ static void loop_expect_report_of_none(const Windows *loop) {
     double right = given_rate(&loop->given, NONE);
     check_compared(check, norm == 0,
                    "the norm of a batch without any valid target is %g, and 0 is right", norm);
-    check_compared(check, fabs(rate - right) <= 1e-6 * right,
-                   "the rate of a batch without any valid target is %g, and that of its step is right, "
-                   "%g",
-                   rate, right);
+    check_compared(
+        check, fabs(rate - right) <= 1e-6 * right,
+        "the rate of a batch without any valid target is %g, and that of its step is right, "
+        "%g",
+        rate, right);
     check_compared(check, tokens == 0,
                    "the tokens of a batch without any valid target are %llu, and 0 is right",
                    (unsigned long long)tokens);

@@ -289,9 +289,10 @@ static bool segment_expect(Check *check, const Shape *shape, size_t budget, uint
         return true;
     }
     if (best == 0) {
-        check_compared(check, false,
-                       "%zu bytes: nothing fits, the least is %zu; the answer is %lld, and 0 is right",
-                       budget, segment_least_bytes(*shape), (long long)got);
+        check_compared(
+            check, false,
+            "%zu bytes: nothing fits, the least is %zu; the answer is %lld, and 0 is right", budget,
+            segment_least_bytes(*shape), (long long)got);
     } else if (got < 1 || got > (uint64_t)L) {
         check_compared(check, false,
                        "%zu bytes: %lld is not a segment of %d blocks, and segment %d fits", budget,

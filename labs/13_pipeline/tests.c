@@ -351,11 +351,12 @@ GRADED(13_pipeline, bytes, "task 6: predicted bytes of a stage, by kind") {
         for (int kind = 0; kind < MEMORY_KINDS; kind++) {
             uint64_t got = quiz_answer(&quiz, i)[kind];
             if (got != right.bytes[kind]) {
-                check_fail(check, "%s, stage %d of %d, %s, %d micro-batches: %llu bytes of %s, and %zu are right",
-                           quiz.name[i], plan[i].stage, plan[i].stages,
-                           plan[i].order == PIPE_GPIPE ? "GPIPE" : "1F1B", plan[i].micros,
-                           (unsigned long long)got, memory_kind_name((MemoryKind)kind),
-                           right.bytes[kind]);
+                check_fail(
+                    check,
+                    "%s, stage %d of %d, %s, %d micro-batches: %llu bytes of %s, and %zu are right",
+                    quiz.name[i], plan[i].stage, plan[i].stages,
+                    plan[i].order == PIPE_GPIPE ? "GPIPE" : "1F1B", plan[i].micros,
+                    (unsigned long long)got, memory_kind_name((MemoryKind)kind), right.bytes[kind]);
                 return;
             }
         }
@@ -375,7 +376,8 @@ GRADED(13_pipeline, wire, "task 6: predicted bytes on the wire") {
         uint64_t got = *quiz_answer(&quiz, i);
         uint64_t right = plan_wire(&shape->config, &plan[i], shape->B, shape->T);
         if (got != right) {
-            check_fail(check, "%s, stage %d of %d, %d micro-batches: %llu bytes, and %llu are right",
+            check_fail(check,
+                       "%s, stage %d of %d, %d micro-batches: %llu bytes, and %llu are right",
                        quiz.name[i], plan[i].stage, plan[i].stages, plan[i].micros,
                        (unsigned long long)got, (unsigned long long)right);
             return;

@@ -255,11 +255,12 @@ void quote_costs(Check *check, bool again) {
     }
     int at = wrong < COSTS ? wrong : 0;
     const ModelConfig *c = &asks[at].config;
-    check_compared(check, wrong == COSTS,
-                   "%s of V%d L%d NH%d C%d with %d tokens costs %.4g s by plan_cost(), and %.4g s is "
-                   "right",
-                   plan_text(&asks[at].plan, text), c->V, c->L, c->NH, c->C, asks[at].T,
-                   got[at], ask_expected(&asks[at], FLAW_NONE));
+    check_compared(
+        check, wrong == COSTS,
+        "%s of V%d L%d NH%d C%d with %d tokens costs %.4g s by plan_cost(), and %.4g s is "
+        "right",
+        plan_text(&asks[at].plan, text), c->V, c->L, c->NH, c->C, asks[at].T, got[at],
+        ask_expected(&asks[at], FLAW_NONE));
     bool known = false;
     for (int flaw = FLAW_NONE + 1; flaw < COST_FLAWS; flaw++) {
         if (flaw_asked((CostFlaw)flaw, again)) {

@@ -201,8 +201,9 @@ bool feed_expect_seen(const FeedRun *run) {
                      what[number], got[i], want);
             feed_compared(run, false, text);
             if (action > 0 && run->actions[action - 1] == ACTION_STOP) {
-                check_tell(run->check, "\nit is the first call after prefetch_stop(), from which on "
-                                       "the reader is asked anew");
+                check_tell(run->check,
+                           "\nit is the first call after prefetch_stop(), from which on "
+                           "the reader is asked anew");
             }
             if (run->option[FEED_AGAIN] && action > 0) {
                 check_tell(run->check, "\nanother prefetch was opened after the first call of this "

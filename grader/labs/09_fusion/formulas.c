@@ -175,11 +175,11 @@ static bool clip_expect(Check *check, const float given[2], const float *got) {
     bool all = true;
     clip_as(given[0], given[1], CLIP_RIGHT, right);
     for (int k = 0; k < CLIP_NUMBERS; k++) {
-        all =
-            check_compared(check, same_number(got[k], right[k]),
-                           "a sum of %g with a limit of %g: %s is %.9g, and %.9g is right",
-                           (double)given[0], (double)given[1], names[k], (double)got[k], (double)right[k]) &&
-            all;
+        all = check_compared(check, same_number(got[k], right[k]),
+                             "a sum of %g with a limit of %g: %s is %.9g, and %.9g is right",
+                             (double)given[0], (double)given[1], names[k], (double)got[k],
+                             (double)right[k]) &&
+              all;
         for (ClipMistake mistake = CLIP_RIGHT + 1; mistake < CLIP_MISTAKES; mistake++) {
             clip_as(given[0], given[1], mistake, wrong);
             check_suspect(check, clip_sentence[mistake], same_number(got[k], wrong[k]));
@@ -288,8 +288,9 @@ static void chain_expect(Check *check, const ChainAsked asked, uint64_t got) {
                                         "dropout and residual", "scale and AdamW",
                                         "norm and scale"};
     uint64_t right = chain_as(asked, CHAIN_RIGHT);
-    check_compared(check, got == right, "%s, %s, N %llu C %llu r %llu: %llu bytes, and %llu are right",
-                   names[asked[0]], asked[1] ? "fused" : "apart", (unsigned long long)asked[2],
+    check_compared(check, got == right,
+                   "%s, %s, N %llu C %llu r %llu: %llu bytes, and %llu are right", names[asked[0]],
+                   asked[1] ? "fused" : "apart", (unsigned long long)asked[2],
                    (unsigned long long)asked[3], (unsigned long long)asked[4],
                    (unsigned long long)got, (unsigned long long)right);
     for (ChainMistake mistake = CHAIN_RIGHT + 1; mistake < CHAIN_MISTAKES; mistake++) {

@@ -70,7 +70,8 @@ void bucket_lists_tell(const BucketList *got, const BucketList *want, char text[
         double bytes, right;
         int calls = bucket_calls(got, b, &bytes), wanted = bucket_calls(want, b, &right);
         if (calls != wanted || bytes != right) {
-            snprintf(text, 120, ": bucket %d has %d calls, %.0f bytes; %d calls, %.0f bytes are right", b + 1,
+            snprintf(text, 120,
+                     ": bucket %d has %d calls, %.0f bytes; %d calls, %.0f bytes are right", b + 1,
                      calls, bytes, wanted, right);
             return;
         }

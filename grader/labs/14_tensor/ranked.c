@@ -261,8 +261,9 @@ bool ranked_expect_sent(const Ranked *ranked, size_t stored, size_t floats) {
     double goes = 2.0 * (ranked->R - 1), sent = ranks_sent(&calls, -1);
     double want = goes * (double)(stored * precision_bytes(precision) + floats * sizeof(float));
     double of_floats = goes * (double)(stored * sizeof(float)) / ranked->R;
-    bool right = check_compared(ranked->check, fabs(sent - want) <= 0.5 * calls.count,
-                                "the ranks send %.0f bytes together, and %.0f are right", sent, want);
+    bool right =
+        check_compared(ranked->check, fabs(sent - want) <= 0.5 * calls.count,
+                       "the ranks send %.0f bytes together, and %.0f are right", sent, want);
     bool seen = false;
     for (int i = 0; i < calls.count; i++) {
         seen = seen || fabs(calls.call[i].bytes - of_floats) < 0.5;
