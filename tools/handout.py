@@ -214,12 +214,14 @@ def make(folder, options):
     platforms = build_judges(folder, [each for each in all_labs("tests.c") if each[:2] <= number], options.built)
     labs = [each for each in all_labs("README.md") if each[:2] <= number]
     first = options.lab if solutions else labs[0]
-    page = PAGE.format(title=f"Lab {options.lab}" if solutions else f"Labs {first[:2]} to {number}", lab=first, number=first[:2],
+    alone = len(labs) == 1   # there is no lab before
+    page = PAGE.format(title=f"Lab {options.lab}" if solutions or alone else f"Labs {first[:2]} to {number}", lab=first, number=first[:2],
                        runs=lines_of_run(first),
                        labs=table_of(labs, solutions), platforms=" and ".join(name.replace("-", " ") for name in platforms),
-                       earlier=SOLVED if solutions else UNSOLVED, earlier_too=", the solutions of the labs before" if solutions else "",
+                       earlier="" if alone else SOLVED if solutions else UNSOLVED,
+                       earlier_too=", the solutions of the labs before" if solutions and not alone else "",
                        tiers=("one", "two", "three")[options.hints - 1], rules="" if options.no_rules else RULED)
-    write(folder, "README.md", page.encode())
+    write(folder, "README.md", page.replace("\n\n\n", "\n\n").encode())
 
 
 def take_the_place(aside, out):

@@ -246,6 +246,14 @@ def check_hidden():
     expect("huge" not in plan(), "and where there are none, the judge has none")
 
 
+def check_first_lab():
+    """Its page speaks of no lab before it."""
+    for words in ((), ("SOLUTIONS=none",)):
+        status, said = make("handout", "LAB=00", f"OUT={OUT}/first", *words)
+        page = read(f"{OUT}/first/README.md") if status == 0 else said
+        expect(page.startswith("# Lab 00_bytes\n") and "solutions" not in page and "\n\n\n" not in page, f"the first lab's page {words}")
+
+
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     os.makedirs(OUT)
@@ -253,6 +261,7 @@ def main():
         status, said = make("handout", "LAB=01", f"OUT={OUT}/{name}", *words)
         expect(status == 0 and os.path.exists(f"{OUT}/{name}.tar.gz"), f"handout {name} solutions: {said.strip()[-80:]}")
         check_handout(f"{OUT}/{name}", name == "with")
+    check_first_lab()
     check_every_lab()
     check_other_folder()
     check_repository()

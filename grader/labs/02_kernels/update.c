@@ -223,7 +223,7 @@ static const char *const left_out =
     "numbers with a gradient of 0 are left out: their moments fade, and their weights move, too";
 
 static const char *const stored_corrected =
-    "what is stored is corrected for its start: m and v stay as they are, and the step takes the "
+    "m and v are stored corrected: they are kept as they are, and the step alone takes the "
     "corrected ones";
 
 static const char *const too_few_indices =

@@ -10,7 +10,8 @@
 const char *const scaler_slip_sentence[SLIPS] = {
     [SLIP_NONE] = "",
     [SLIP_KEPT] = "a bad step must set good_steps back to 0: `interval` good steps in a row",
-    [SLIP_LATE] = "the scale grows one step too late: with the good step that makes it `interval`",
+    [SLIP_LATE] =
+        "the scale grows one step too late: it grows with the good step that completes `interval`",
     [SLIP_EARLY] = "the scale grows one step too early",
     [SLIP_SWAPPED] = "growth and backoff are swapped",
     [SLIP_TURNED] = "a good step is taken for a bad one, and a bad one for a good one: found_inf "

@@ -23,7 +23,7 @@ const char *const cost_flaws[COST_FLAWS] = {
     [FLAW_WHOLE_BATCH] =
         "the rows of a product are the tokens of a micro-batch, not of the whole batch",
     [FLAW_ALWAYS_PLAIN] =
-        "flash attention does more products, and moves no square: plan->attention",
+        "flash attention has more products, and no (T, T) tensor to move: look at plan->attention",
     [FLAW_ALWAYS_FLASH] =
         "the kind of attention is the plan's, not the config's: see plan_config()",
     [FLAW_AGAIN_FREE] = "blocks that run again cost their forward once more",

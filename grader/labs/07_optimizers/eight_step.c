@@ -30,7 +30,7 @@ const char *const eight_sentence[MISTAKES] = {
     [DECAY_AFTER] = "weight decay pulls on the new weight: it takes the one before the step, as in "
                     "PyTorch",
     [DECAY_UNRATED] = "weight decay pulls by itself: it is multiplied by the rate, too",
-    [DECAY_PUSHES] = "weight decay has the wrong sign: it makes the weight smaller",
+    [DECAY_PUSHES] = "weight decay has the wrong sign: it has to make the weight smaller",
     [DECAYS_ALL] = "weight decay pulls on every tensor: its entry says whether it does",
     [DECAYS_NONE] = "weight decay is missing",
     [DECAYS_OTHERS] =

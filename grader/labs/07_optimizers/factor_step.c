@@ -40,7 +40,7 @@ const char *const factor_sentence[FACTOR_MISTAKES] = {
     [DECAY_OTHERS] =
         "weight decay pulls on the tensors that it should leave, and on no other: whether "
         "it does, `decays` of the entry in `weight` says",
-    [DECAY_PUSHES_AWAY] = "weight decay has the wrong sign: it makes the weight smaller",
+    [DECAY_PUSHES_AWAY] = "weight decay has the wrong sign: it has to make the weight smaller",
     [DECAY_CLIPPED] = "weight decay is clipped with the update: only U is divided",
     [NO_DECAY] = "weight decay is missing",
     [NAN_HIDDEN] =

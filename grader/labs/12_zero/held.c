@@ -104,7 +104,7 @@ static const char *gathered_mistake(MemoryKind kind, const ModelConfig *config, 
         return way[0] == 2 ? "at stage 2 gradients come and go" : "at stage 3 both come and go";
     }
     if (got * (size_t)way[1] == right) {
-        return "bytes, and of all R parts: a unit that is here is whole";
+        return "a unit that is here is whole: these are the bytes of one part, not of all R";
     }
     if (kind == MEMORY_WEIGHTS && got * precision_bytes(config->precision) == right * 4) {
         return "weights are in the model's precision, wherever they are";

@@ -192,7 +192,7 @@ static const char *const loss_sentence[LOSS_MISTAKES] = {
     [OWN_SUM] = "each rank takes its own sum of exponentials: that is a softmax over its rows",
     [OWN_TARGET] = "the target's logit is missing where it is in another rank's rows",
     [SUM_AVERAGED] = "the loss lacks log R: the sums of exponentials are averaged, and not summed",
-    [IGNORED_COUNTED] = "rows whose target is ignored have a loss",
+    [IGNORED_COUNTED] = "rows whose target is ignored have a loss: theirs is 0",
     [DLNF_IN_PARTS] = "the gradient of ln_f is what this rank's rows give: the others' come by an "
                       "all-reduce, for which the host waits on the CPU",
     [DLNF_AVERAGED] = "the gradient of ln_f is averaged: the sum of the parts is meant",
