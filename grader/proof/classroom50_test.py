@@ -61,7 +61,7 @@ def main():
     os.symlink("../../elsewhere.c", name)
     status, result, said = run(RUNNER | {"OWNER": ""})
     expect(f"labs/{LAB}/bytes.c is not a file of at most 1 MiB: the stub is graded" in said and " 0 of 100 points" in said, "a link in place of the file: the stub is graded")
-    expect(status == 1 and result is None and "OWNER is not set" in said, f"without a runner there is no result: {said[-120:].strip()}")
+    expect(status == 2 and result is None and "OWNER is not set" in said, f"without a runner there is no result: {said[-120:].strip()}")
     expecting.end("classroom50")
 
 
