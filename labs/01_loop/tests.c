@@ -112,8 +112,7 @@ static void loop_expect_report_of_none(const Windows *loop) {
                    "the norm of a batch without any valid target is %g, and 0 is right", norm);
     check_compared(
         check, fabs(rate - right) <= 1e-6 * right,
-        "the rate of a batch without any valid target is %g, and that of its step is right, "
-        "%g",
+        "the rate of a batch without any valid target is %g, and %g is right: that of its step",
         rate, right);
     check_compared(check, tokens == 0,
                    "the tokens of a batch without any valid target are %llu, and 0 is right",
