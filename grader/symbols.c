@@ -109,7 +109,8 @@ static const json_t *uses_of(const json_t *lab, const char *file) {
 }
 
 /* cudaMemcpyAsync for the simulator's cudasim_memcpy_async, cublasGemmEx for cudasim_blas_gemm_ex,
-   ncclSend for cudasim_nccl_send, curandGenerate for cudasim_curand_generate. Any other symbol as it is. To be freed. */
+   ncclSend for cudasim_nccl_send, curandGenerate for cudasim_curand_generate. Any other symbol as
+   it is. To be freed. */
 static char *spelled_name(const char *symbol) {
     static const struct {
         const char *inside, *source;
