@@ -22,11 +22,11 @@ struct curandGenerator_st {
 };
 
 /* Numbers on their way. */
-typedef struct Drawn {
+typedef struct DrawnNumbers {
     void *to;
     size_t bytes;
     void *numbers; /* owned; NULL in a dry run */
-} Drawn;
+} DrawnNumbers;
 
 /* ---- what is wrong --------------------------------------------------------------------------- */
 
@@ -222,7 +222,7 @@ curandStatus_t cudasim_curand_set_stream(const char *file, int line, curandGener
 /* ---- a device's numbers ---------------------------------------------------------------------- */
 
 static void run(void *context) {
-    const Drawn *drawn = context;
+    const DrawnNumbers *drawn = context;
     if (!sim_settings.dry) {
         fill_touch(drawn->to, drawn->bytes);
         memcpy(drawn->to, drawn->numbers, drawn->bytes);
@@ -230,18 +230,18 @@ static void run(void *context) {
 }
 
 static void release_drawn(void *context) {
-    free(((Drawn *)context)->numbers);
+    free(((DrawnNumbers *)context)->numbers);
     free(context);
 }
 
 static void entered(void *context, const Operation *operation) {
-    const Drawn *drawn = context;
+    const DrawnNumbers *drawn = context;
     sim_guard(drawn->to, drawn->bytes, true, operation);
 }
 
 static void account(const void *context, CudasimEntry *entry) {
     entry->kind = CUDASIM_FILL;
-    entry->bytes = (double)((const Drawn *)context)->bytes;
+    entry->bytes = (double)((const DrawnNumbers *)context)->bytes;
 }
 
 static bool good_device_output(const char *call, Place place, const void *output, size_t bytes,
@@ -269,8 +269,8 @@ static curandStatus_t fill_device(const char *call, Place place, curandGenerator
         !good_device_output(call, place, output, bytes, slot)) {
         return CURAND_STATUS_LAUNCH_FAILURE;
     }
-    Drawn *drawn = sim_realloc(NULL, sizeof *drawn);
-    *drawn = (Drawn){.to = output, .bytes = bytes};
+    DrawnNumbers *drawn = sim_realloc(NULL, sizeof *drawn);
+    *drawn = (DrawnNumbers){.to = output, .bytes = bytes};
     if (!sim_settings.dry) {
         drawn->numbers = sim_realloc(NULL, bytes);
         sequence_draw(generator->sequence, law, drawn->numbers, count);

@@ -32,13 +32,13 @@ struct Sequence {
 /* ---- distributions --------------------------------------------------------------------------- */
 
 /* Numbers that are made at once. */
-typedef struct Group {
+typedef struct NumberGroup {
     int words;   /* that it takes */
     int numbers; /* that it gives */
     size_t bytes;
-} Group;
+} NumberGroup;
 
-static const Group groups[] = {
+static const NumberGroup groups[] = {
     [WORDS] = {1, 1, sizeof(unsigned)},           [UNIFORM] = {1, 1, sizeof(float)},
     [UNIFORM_DOUBLE] = {2, 1, sizeof(double)},    [NORMAL] = {2, 2, sizeof(float)},
     [NORMAL_DOUBLE] = {4, 2, sizeof(double)},     [LOG_NORMAL] = {2, 2, sizeof(float)},
@@ -187,7 +187,7 @@ static void place_philox(Sequence *s) {
 }
 
 static void draw_xorwow(Sequence *s, const Law *law, const Counts *counts, char *to, size_t count) {
-    const Group *group = &groups[law->kind];
+    const NumberGroup *group = &groups[law->kind];
     for (size_t i = 0; i < count; i += (size_t)group->numbers) {
         XorwowThread *thread = &s->xorwow[s->place++ % XORWOW_THREADS];
         unsigned x[MOST_WORDS];
@@ -211,7 +211,7 @@ static void philox_words(const Sequence *s, unsigned thread, int blocks, unsigne
 }
 
 static void draw_philox(Sequence *s, const Law *law, const Counts *counts, char *to, size_t count) {
-    const Group *group = &groups[law->kind];
+    const NumberGroup *group = &groups[law->kind];
     int words = PHILOX_TURN / group->numbers * group->words;
     while (count > 0) {
         unsigned thread = (unsigned)(s->place / PHILOX_TURN % PHILOX_THREADS);
