@@ -17,6 +17,12 @@
 #ifndef CUDASIM_CURAND_H
 #define CUDASIM_CURAND_H
 
+/** @cond */
+/* By this name programs ask whether curandStatus_t is there. */
+#define CURAND_H_
+#define CURANDAPI
+/** @endcond */
+
 #include "cuda_runtime.h"
 #include "cudasim_unsupported.h"
 #include "library_types.h"

@@ -10,6 +10,10 @@
 
 #include "check.cuh"
 
+#ifndef CURAND_H_
+#error "by this name the helpers of NVIDIA's samples know that curandStatus_t is there"
+#endif
+
 /** Ends the program unless a call of cuRAND succeeds. */
 #define DRAWN(call) MUST((call) == CURAND_STATUS_SUCCESS)
 
