@@ -89,6 +89,8 @@ CLOCK     := $(call c_objects,$(filter-out %/main.c %_test.c,$(wildcard cudasim/
 SIM_OBJ   := $(call c_objects,$(filter-out $(SIM_ABSENT:%=cudasim/%.c),$(wildcard cudasim/*.c cudasim/nccl/*.c $(if $(MPI),cudasim/mpi/*.c)))) $(CLOCK)
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
+# As in a kernel, no product is joined with the sum after it: the same words give the same numbers.
+$B/obj/cudasim/curand_draw.o: private MORE_WARN := $(STRICT) -ffp-contract=off
 $B/libcudasim.a: $(SIM_OBJ) | build/cu2cpp
 	$(archive)
 CU2CPP := $(wildcard cudasim/cu2cpp/*.c)

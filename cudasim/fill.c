@@ -1,5 +1,6 @@
+#include "fill.h"
+
 #include "cudasim_record.h"
-#include "device.h"
 #include "graph.h"
 
 /* Fills: cudaMemset and its kin. A fill is an operation of its stream. */
@@ -14,12 +15,15 @@ typedef struct Fill {
     size_t height;
 } Fill;
 
-static void fill_row(char *to, const Fill *fill) {
-    size_t bytes = fill->width * (size_t)fill->element;
+void fill_touch(void *to, size_t bytes) {
     if (variable_at(to) != NULL || sim_in_pinned(to)) {
         check_order(to, bytes, true);
     }
     sim_touch(to, bytes, true);
+}
+
+static void fill_row(char *to, const Fill *fill) {
+    fill_touch(to, fill->width * (size_t)fill->element);
     if (fill->element == 1) {
         memset(to, (int)fill->value, fill->width);
         return;
@@ -55,25 +59,36 @@ static void fill_entered(void *context, const Operation *operation) {
     sim_guard(fill->to, span(fill), true, operation);
 }
 
-static bool is_shared_with_host(const void *p) {
-    const Allocation *a = sim_allocation(p);
-    return sim_registered(p) || (a != NULL && a->live && (a->pinned || a->managed));
+bool fill_is_shared(const void *to) {
+    const Allocation *a = sim_allocation(to);
+    return sim_registered(to) || (a != NULL && a->live && (a->pinned || a->managed));
+}
+
+bool fill_reaches(const void *to) {
+    return variable_at(to) != NULL || sim_on_device(to) || fill_is_shared(to);
+}
+
+bool fill_holds(const char *call, const char *end, const void *to, size_t bytes, int slot,
+                Place place) {
+    char what[100];
+    snprintf(what, sizeof what, "%s, %s,", call, end);
+    if (variable_at(to) != NULL) {
+        return variable_holds(what, to, bytes, place);
+    }
+    Allocation *a = sim_allocation(to);
+    bool registered = a == NULL && !sim_on_device(to);
+    return registered ||
+           (sim_check_range(what, to, bytes, place.file, place.line) &&
+            sim_not_of_heap(what, to, place) && (a->pinned || sim_use(a, slot, call, place)));
 }
 
 static bool good_fill(const char *call, const Fill *fill, int slot, Place place) {
-    size_t bytes = span(fill);
-    char what[100];
-    snprintf(what, sizeof what, "%s, destination,", call);
     if (fill->to == NULL) {
         sim_report("null pointer", "%s at %s:%d: the destination is NULL", call, sim_file(place),
                    place.line);
         return false;
     }
-    if (variable_at(fill->to) != NULL) {
-        return variable_holds(what, fill->to, bytes, place);
-    }
-    Allocation *a = sim_allocation(fill->to);
-    if (!sim_on_device(fill->to) && !is_shared_with_host(fill->to)) {
+    if (!fill_reaches(fill->to)) {
         sim_report("invalid copy", "%s at %s:%d: the destination is a HOST pointer", call,
                    sim_file(place), place.line);
         if (!variable_detail(fill->to)) {
@@ -81,10 +96,7 @@ static bool good_fill(const char *call, const Fill *fill, int slot, Place place)
         }
         return false;
     }
-    bool registered = a == NULL && !sim_on_device(fill->to);
-    return registered ||
-           (sim_check_range(what, fill->to, bytes, place.file, place.line) &&
-            sim_not_of_heap(what, fill->to, place) && (a->pinned || sim_use(a, slot, call, place)));
+    return fill_holds(call, "destination", fill->to, span(fill), slot, place);
 }
 
 /* The call waits where the host may look at the memory next, unless it is an asynchronous one. */
@@ -112,7 +124,7 @@ static cudaError_t submit(const char *call, Place place, Fill fill, cudaStream_t
                  .entered = fill_entered,
                  .account = account};
     sim_submit_copy(stream, work, sizeof fill);
-    if (wait && is_shared_with_host(fill.to)) {
+    if (wait && fill_is_shared(fill.to)) {
         sim_wait_stream(slot);
     }
     return sim_device_error();

@@ -81,14 +81,19 @@ static size_t room_at(const char *p) {
     return room;
 }
 
-bool host_holds(const char *call, const char *end, const void *p, size_t bytes, Place place) {
+size_t host_room(const void *p) {
     size_t given = room_at(p), declared = host_variable_room(p);
-    size_t room = given < declared ? given : declared;
+    return given < declared ? given : declared;
+}
+
+bool host_holds(const char *call, const char *end, const void *p, size_t bytes, Place place) {
+    size_t room = host_room(p);
     if (bytes > room) {
         sim_report("out-of-bounds access", "%s at %s:%d: the %s has %zu byte%s, and the copy %zu",
                    call, sim_file(place), place.line, end, room, room == 1 ? "" : "s", bytes);
         sim_detail("in memory of the host, %s; on a GPU the copy goes on into what lies beside it",
-                   given < declared ? "from malloc() or new" : "a static or global variable");
+                   room < host_variable_room(p) ? "from malloc() or new"
+                                                : "a static or global variable");
     }
     return bytes <= room;
 }

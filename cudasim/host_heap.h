@@ -17,6 +17,9 @@ void host_heap_gives_back(void *p);
 /** Bytes from p on in the static or global variable where it lies; SIZE_MAX where none is known. */
 size_t host_variable_room(const char *p);
 
+/** Bytes from p on in a block of malloc() or new, or such a variable; SIZE_MAX: none is known. */
+size_t host_room(const void *p);
+
 /** Whether memory of the host has room for one end of a copy, as far as is known; else a report. */
 bool host_holds(const char *call, const char *end, const void *p, size_t bytes, Place place);
 

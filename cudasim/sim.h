@@ -50,6 +50,7 @@
  *     async.c    asynchronous copies to shared memory
  *     wmma.c     what the lanes of a warp must do together for a tensor core
  *     xorwow.c   skipping ahead in one of cuRAND's generators
+ *     curand.c, curand_draw.c  cuRAND's generators for the host
  *     switch.c   from one stack to another
  *     cublas.c, cublas_check.c, cublas_product.c  matrix products
  *

@@ -1,5 +1,6 @@
 #include <pthread.h>
 
+#include "cudasim_random.h"
 #include "sim.h"
 
 /* Skipping ahead in a shift register of 160 bits. A step is linear over the field of two elements,
@@ -30,17 +31,11 @@ static void apply(const Steps *steps, unsigned v[WORDS]) {
     memcpy(v, sum, sizeof sum);
 }
 
-static void step(unsigned v[WORDS]) {
-    unsigned t = v[0] ^ v[0] >> 2;
-    memmove(v, v + 1, (WORDS - 1) * sizeof v[0]);
-    v[4] = v[4] ^ v[4] << 4 ^ t ^ t << 1;
-}
-
 static void make_powers(void) {
     power = sim_map(POWERS * sizeof *power);
     for (int bit = 0; bit < BITS; bit++) {
         power[0].image[bit][bit / 32] = 1u << bit % 32;
-        step(power[0].image[bit]);
+        cudasim_xorwow_step(power[0].image[bit]);
     }
     for (int k = 1; k < POWERS; k++) {
         power[k] = power[k - 1];

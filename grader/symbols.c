@@ -109,11 +109,15 @@ static const json_t *uses_of(const json_t *lab, const char *file) {
 }
 
 /* cudaMemcpyAsync for the simulator's cudasim_memcpy_async, cublasGemmEx for cudasim_blas_gemm_ex,
-   ncclSend for cudasim_nccl_send. Any other symbol as it is. To be freed. */
+   ncclSend for cudasim_nccl_send, curandGenerate for cudasim_curand_generate. Any other symbol as
+   it is. To be freed. */
 static char *spelled_name(const char *symbol) {
     static const struct {
         const char *inside, *source;
-    } prefix[] = {{"cudasim_blas", "cublas"}, {"cudasim_nccl", "nccl"}, {"cudasim", "cuda"}};
+    } prefix[] = {{"cudasim_blas", "cublas"},
+                  {"cudasim_curand", "curand"},
+                  {"cudasim_nccl", "nccl"},
+                  {"cudasim", "cuda"}};
     for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++) {
         size_t length = strlen(prefix[i].inside);
         if (strncmp(symbol, prefix[i].inside, length) != 0 || symbol[length] != '_') {

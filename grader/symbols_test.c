@@ -111,6 +111,8 @@ Test(symbols, cuda_by_the_names_of_the_source) {
     is_refused("cudasim_simulate U         \n", TEXT, "`cudaSimulate` is not available");
     is_refused("cudasim_blas_gemm_ex U         \n", TEXT,
                "`cublasGemmEx` is not available in this lab: by hand");
+    is_refused("cudasim_curand_generate_uniform U         \n", TEXT,
+               "`curandGenerateUniform` is not available");
     is_refused("cudasim_malloc_async U         \n", TEXT,
                "`cudaMallocAsync` is not available in this lab: none is allocated");
     is_refused("cudasim_nccl_all_reduce U         \n", TEXT, "`ncclAllReduce` is not available");

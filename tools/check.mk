@@ -17,7 +17,7 @@ check-arrows: all
 	@awk -f tools/check_includes.awk $(filter-out cudasim/% grader/attacks/%,$(filter %.c %.h %.cu %.cuh,$(SOURCES))) && echo "arrows: good"
 	@tools/check_calls.py $B
 # What stands in for CUDA's headers is read by both languages; what is inside of them by one alone.
-CUDA_HEADERS := $(addprefix cudasim/include/,cuda_runtime.h cuda_fp16.h cuda_bf16.h cublas_v2.h)
+CUDA_HEADERS := $(addprefix cudasim/include/,cuda_runtime.h cuda_fp16.h cuda_bf16.h cublas_v2.h curand.h)
 SEES_MPI = $(shell pkg-config --cflags ompi-c 2>/dev/null)
 check-headers:
 	@for h in $(CUDA_HEADERS) $(filter-out cudasim/include/% cudasim/lint% $(if $(SEES_MPI),,cudasim/mpi/%),$(filter %.h,$(SOURCES))); do \

@@ -3,8 +3,7 @@
  * @brief cuRAND's generators for kernels: Philox4x32-10 and XORWOW, with NVIDIA's numbers.
  * @ingroup cudasim
  *
- *     Philox     J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011
- *     XORWOW     G. Marsaglia, "Xorshift RNGs", 2003; a subsequence is 2^67 numbers
+ * The formulas are in cudasim_random.h; a subsequence of XORWOW is 2^67 numbers.
  *
  * Integers and uniform numbers have the bits that a GPU gives for the same seed, subsequence and
  * offset. Normal numbers come from them by Box and Muller, and may differ in the last bits, since a
@@ -21,6 +20,7 @@
 #endif
 
 #include "cuda_runtime.h"
+#include "cudasim_random.h"
 #include "curand.h"
 
 /** The state of a Philox generator. No byte of it is left unwritten. */
@@ -67,22 +67,10 @@ uint4 curand_poisson4(State *, double);
 
 /* ---- Philox ---------------------------------------------------------------------------------- */
 
-CUDASIM_DEVICE void cudasim_philox_round(unsigned c[4], unsigned k0, unsigned k1) {
-    unsigned long long a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];
-    unsigned c1 = c[1], c3 = c[3];
-    c[0] = (unsigned)(b >> 32) ^ c1 ^ k0;
-    c[1] = (unsigned)b;
-    c[2] = (unsigned)(a >> 32) ^ c3 ^ k1;
-    c[3] = (unsigned)a;
-}
-
 /* The block of the state's counter. */
 CUDASIM_HINTED void cudasim_philox_fill(curandStatePhilox4_32_10_t *s) {
     unsigned c[4] = {s->counter[0], s->counter[1], s->counter[2], s->counter[3]};
-    unsigned k0 = s->key[0], k1 = s->key[1];
-    for (unsigned round = 0; round < 10; round++) {
-        cudasim_philox_round(c, k0 + round * 0x9E3779B9u, k1 + round * 0xBB67AE85u);
-    }
+    cudasim_philox_block(c, s->key[0], s->key[1]);
     for (int i = 0; i < 4; i++) {
         s->output[i] = c[i];
     }
@@ -149,7 +137,7 @@ CUDASIM_HINTED void skipahead(unsigned long long n, curandStateXORWOW_t *s) {
     for (int i = 0; i < 5; i++) {
         s->v[i] = v[i];
     }
-    s->d += 362437u * (unsigned)n;
+    s->d += CUDASIM_WEYL * (unsigned)n;
 }
 
 /* Weyl's sequence comes round in a subsequence. */
@@ -163,39 +151,24 @@ CUDASIM_HINTED void skipahead_sequence(unsigned long long n, curandStateXORWOW_t
 
 CUDASIM_HINTED void curand_init(unsigned long long seed, unsigned long long subsequence,
                                 unsigned long long offset, curandStateXORWOW_t *state) {
-    unsigned a = 1099087573u * ((unsigned)seed ^ 0xAAD26B49u);
-    unsigned b = 2591861531u * ((unsigned)(seed >> 32) ^ 0xF7DCEFDDu);
     curandStateXORWOW_t s = {};
-    s.d = 6615241u + a + b;
-    s.v[0] = 123456789u + a;
-    s.v[1] = 362436069u ^ a;
-    s.v[2] = 521288629u + b;
-    s.v[3] = 88675123u ^ b;
-    s.v[4] = 5783321u + a;
+    cudasim_xorwow_seed(seed, &s.d, s.v);
     skipahead_sequence(subsequence, &s);
     skipahead(offset, &s);
     *state = s;
 }
 
 CUDASIM_HINTED unsigned curand(curandStateXORWOW_t *s) {
-    unsigned t = s->v[0] ^ s->v[0] >> 2;
-    for (int i = 0; i < 4; i++) {
-        s->v[i] = s->v[i + 1];
+    unsigned v[5] = {s->v[0], s->v[1], s->v[2], s->v[3], s->v[4]};
+    cudasim_xorwow_step(v);
+    for (int i = 0; i < 5; i++) {
+        s->v[i] = v[i];
     }
-    s->v[4] = s->v[4] ^ s->v[4] << 4 ^ t ^ t << 1;
-    s->d += 362437u;
-    return s->v[4] + s->d;
+    s->d += CUDASIM_WEYL;
+    return v[4] + s->d;
 }
 
-/* ---- uniform numbers: 0 is none of them, 1 is ------------------------------------------------ */
-
-CUDASIM_DEVICE float cudasim_uniform(unsigned x) {
-    return (float)x * 0x1p-32f + 0x1p-33f;
-}
-/* Of 53 bits. */
-CUDASIM_DEVICE double cudasim_uniform(unsigned x, unsigned y) {
-    return (double)(x ^ (unsigned long long)y << 21) * 0x1p-53 + 0x1p-54;
-}
+/* ---- uniform numbers ------------------------------------------------------------------------- */
 
 template <class State> CUDASIM_HINTED float curand_uniform(State *s) {
     return cudasim_uniform(curand(s));
@@ -211,25 +184,26 @@ CUDASIM_HINTED double curand_uniform_double(curandStatePhilox4_32_10_t *s) {
 }
 CUDASIM_HINTED double curand_uniform_double(curandStateXORWOW_t *s) {
     unsigned x = curand(s);
-    return cudasim_uniform(x, curand(s));
+    return cudasim_uniform_double(x, curand(s));
 }
 CUDASIM_HINTED double2 curand_uniform2_double(curandStatePhilox4_32_10_t *s) {
     uint4 x = curand4(s);
-    return make_double2(cudasim_uniform(x.x, x.y), cudasim_uniform(x.z, x.w));
+    return make_double2(cudasim_uniform_double(x.x, x.y), cudasim_uniform_double(x.z, x.w));
 }
 
 /* ---- normal numbers -------------------------------------------------------------------------- */
 
-CUDASIM_DEVICE float2 cudasim_normal(unsigned x, unsigned y) {
-    const float turn = 0x1p-32f * 6.2831855f;
-    float radius = sqrtf(-2 * logf(cudasim_uniform(x))), angle = (float)y * turn + turn / 2;
-    return make_float2(radius * sinf(angle), radius * cosf(angle));
+CUDASIM_DEVICE float2 cudasim_normal_of(unsigned x, unsigned y) {
+    const unsigned words[2] = {x, y};
+    float normal[2];
+    cudasim_normal(words, normal);
+    return make_float2(normal[0], normal[1]);
 }
-CUDASIM_DEVICE double2 cudasim_normal(uint4 x) {
-    const double pi = 3.14159265358979323846;
-    double radius = sqrt(-2 * log(cudasim_uniform(x.x, x.y)));
-    double angle = 2 * cudasim_uniform(x.z, x.w) * pi;
-    return make_double2(radius * sin(angle), radius * cos(angle));
+CUDASIM_DEVICE double2 cudasim_normal_of(uint4 x) {
+    const unsigned words[4] = {x.x, x.y, x.z, x.w};
+    double normal[2];
+    cudasim_normal_double(words, normal);
+    return make_double2(normal[0], normal[1]);
 }
 CUDASIM_HINTED uint4 cudasim_four(curandStatePhilox4_32_10_t *s) {
     return curand4(s);
@@ -241,10 +215,10 @@ CUDASIM_HINTED uint4 cudasim_four(curandStateXORWOW_t *s) {
 
 template <class State> CUDASIM_HINTED float2 curand_normal2(State *s) {
     unsigned x = curand(s);
-    return cudasim_normal(x, curand(s));
+    return cudasim_normal_of(x, curand(s));
 }
 template <class State> CUDASIM_HINTED double2 curand_normal2_double(State *s) {
-    return cudasim_normal(cudasim_four(s));
+    return cudasim_normal_of(cudasim_four(s));
 }
 /* Of two that are made at once, the second is the next call's. */
 template <class State> CUDASIM_HINTED float curand_normal(State *s) {
@@ -267,7 +241,7 @@ template <class State> CUDASIM_HINTED double curand_normal_double(State *s) {
 }
 CUDASIM_HINTED float4 curand_normal4(curandStatePhilox4_32_10_t *s) {
     uint4 x = curand4(s);
-    float2 a = cudasim_normal(x.x, x.y), b = cudasim_normal(x.z, x.w);
+    float2 a = cudasim_normal_of(x.x, x.y), b = cudasim_normal_of(x.z, x.w);
     return make_float4(a.x, a.y, b.x, b.y);
 }
 

@@ -31,7 +31,7 @@ CLASSES = (
     "host memory in a kernel", "null pointer", "misaligned access", "use after free", "double free",
     "invalid free", "uninitialized device memory", "uninitialized shared memory", "race",
     "barrier divergence", "undefined shuffle", "stack overflow", "launch failed", "unchecked error",
-    "invalid copy", "invalid symbol", "timeout", "pending copy", "pending kernel", "stream race", "cuBLAS argument", "unsupported",
+    "invalid copy", "invalid symbol", "timeout", "pending copy", "pending kernel", "stream race", "cuBLAS argument", "cuRAND argument", "unsupported",
     "undefined behaviour", "unseen write", "unseen read", "event misuse", "another thread's local",
     "overlapping arrays", "constant written", "uninitialized local", "graph misuse", "fragment misuse",
     "leak", "memory of another device", "memory of another rank", "deadlock", "collective mismatch", "NCCL argument", "NCCL misuse",

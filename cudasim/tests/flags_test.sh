@@ -47,7 +47,7 @@ for access in "" 1; do
         wrong "a header does not bear a macro of a program"
     "$dir/letters" >"$dir/said" 2>&1 || wrong "with macros of one letter the program ends with status $?"
 done
-printf '#include <%s>\n' cuda_runtime.h cuda_fp16.h cuda_bf16.h cuComplex.h cublas_v2.h cublasLt.h nccl.h cuda_profiler_api.h nvtx3/nvToolsExt.h >"$dir/letters.c"
+printf '#include <%s>\n' cuda_runtime.h cuda_fp16.h cuda_bf16.h cuComplex.h cublas_v2.h cublasLt.h curand.h nccl.h cuda_profiler_api.h nvtx3/nvToolsExt.h >"$dir/letters.c"
 # shellcheck disable=SC2086
 "${1:-gcc}" -std=c11 -fsyntax-only -Icudasim/include $macros "$dir/letters.c" >"$dir/said" 2>&1 || wrong "in C a header does not bear a macro of a program"
 echo "flags: a note, and strictly a race; what is left out does nothing"

@@ -48,6 +48,12 @@ def devices_of(source):
     return wanted[1] if wanted else "1"
 
 
+def libraries_of(source):
+    """The libraries that nvcc links for a program alone, which it names after `library:`."""
+    with open(source, encoding="utf-8") as file:
+        return [f"-l{name}" for name in re.findall(r"library: (\w+) \*/", file.read())]
+
+
 def run_one(program, schedule, devices):
     environment = dict(os.environ, CUDASIM_SCHED=schedule, CUDASIM_DEVICES=devices)
     try:
@@ -78,7 +84,7 @@ def simulated(source, cc, access):
 def by_nvcc(nvcc, source, arch, program):
     """In a pack the runtime's library lies in the folder above."""
     done = subprocess.run([nvcc, "-std=c++17", f"-arch={arch}", "-I.", "-cudart", "shared", "-Xlinker", "-rpath=$ORIGIN/..", "-o", program, source, *more_files(source),
-                           "-lcublas", "-lcublasLt", "-lcuda"], capture_output=True, text=True, check=False)
+                           "-lcublas", "-lcublasLt", "-lcuda", *libraries_of(source)], capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else f"{os.path.basename(source)}: nvcc does not compile it: {said(done)}"
 
 

@@ -77,8 +77,17 @@ refused "cuRAND in a graded file" '#include <cudasim_sealed.h>
 #include <curand_kernel.h>'
 refused "this generator of cuRAND" '#include <curand_kernel.h>
 __global__ void k(curandStateMRG32k3a_t *s) {}'
-refused "cuRAND on the host" '#include <curand.h>
-void f() { curandGenerator_t g; curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT); }'
+refused "this generator of cuRAND" '#include <curand_mtgp32_host.h>'
+refused "cuRAND's Poisson numbers" '#include <curand_kernel.h>
+__global__ void k(unsigned *x) { curandState s; curand_init(1, 0, 0, &s); x[0] = curand_poisson(&s, 4.0); }'
+refused "cuRAND's Sobol generators; there are XORWOW and Philox" '#include <curand.h>
+void f(curandGenerator_t g) { curandSetQuasiRandomGeneratorDimensions(g, 2); }'
+refused "cuRAND's Sobol generators" '#include <curand.h>
+void f() { curandDirectionVectors32_t *v; curandGetDirectionVectors32(&v, 101); }'
+refused "cuRAND's tables of a distribution" '#include <curand.h>
+void f() { curandDiscreteDistribution_t d; curandCreatePoissonDistribution(4.0, &d); }'
+refused "this form of cuRAND's" '#include <curand.h>
+void f(curandGenerator_t g, unsigned *x) { curandGenerateBinomial(g, x, 4, 10, 0.5); }'
 refused "asynchronous copies" '#include <cudasim_sealed.h>
 #include <cuda_pipeline.h>'
 refused "copies that arrive at a barrier" '#include <cuda_pipeline.h>
