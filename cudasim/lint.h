@@ -19,8 +19,9 @@
 #define __host__ __attribute__((host))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
-#define __managed__ __attribute__((managed))
+#define __managed__ __attribute__((device)) /* clang has no word for it */
 #define __grid_constant__
+#define __noinline__ /* so that __attribute__((__noinline__)) is valid, too */
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 
 /* First those that only the host may call, so that the others do not bring them in. */
@@ -28,6 +29,20 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+/* Overloads for the device, before the templates that call them. */
+extern "C" {
+__device__ int printf(const char *format, ...);
+__device__ int abs(int x);
+__device__ void *malloc(size_t bytes);
+__device__ void free(void *p);
+__device__ clock_t clock(void);
+}
+namespace std { /* of the special functions */
+__device__ void __throw_domain_error(const char *what) __attribute__((noreturn));
+__device__ void __throw_runtime_error(const char *what) __attribute__((noreturn));
+} // namespace std
 
 #include <algorithm>
 #include <cstdlib>
@@ -42,41 +57,6 @@
 
 #include <cmath>
 #pragma clang force_cuda_host_device end
-
-/* Overloads for the device. */
-extern "C" {
-__device__ int printf(const char *format, ...);
-__device__ int abs(int x);
-
-typedef struct cudasim_meeting cudasim_meeting;
-__device__ void cudasim_syncthreads(const char *file, int line);
-__device__ int cudasim_syncthreads_reduce(int operation, int predicate, const char *file, int line);
-__device__ cudasim_meeting *cudasim_meet(int operation, unsigned mask, unsigned long long value,
-                                         const char *file, int line);
-__device__ void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file,
-                                       int line);
-__device__ void cudasim_undefined_width(int operation, int width, const char *file, int line);
-__device__ void cudasim_undefined_rank(unsigned rank, unsigned threads, const char *file, int line);
-__device__ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file,
-                                      int line);
-__device__ void cudasim_compares(const volatile void *p);
-__device__ void cudasim_within_block(const volatile void *p);
-__device__ void cudasim_changed_nothing(void);
-__device__ void cudasim_fence(int of_block);
-__device__ unsigned cudasim_active_lanes(const char *file, int line);
-__device__ long long cudasim_clock(void);
-__device__ unsigned cudasim_multiprocessors(void);
-__device__ size_t cudasim_shared_offset(const void *p, const char *file, int line);
-__device__ void *cudasim_shared_pointer(size_t offset, const char *file, int line);
-__device__ int cudasim_space(const void *p, const char *file, int line);
-__device__ void cudasim_before_load(const volatile void *p, size_t bytes, const char *file,
-                                    int line);
-__device__ void cudasim_copy_async(void *to, const void *from, size_t bytes, size_t zeros,
-                                   const char *file, int line);
-__device__ void cudasim_trap(const char *file, int line);
-__device__ void cudasim_beyond_bounds(unsigned most);
-__device__ void cudasim_called_plainly(const char *kernel, const void *caller);
-}
 
 #include "cuda_runtime.h"
 

@@ -16,6 +16,7 @@
 #include "cuda_runtime.h"
 
 /** @cond */
+CUDASIM_SIDES_BEGIN
 #define CUDASIM_METHOD CUDASIM_UNCHECKED
 
 namespace cooperative_groups {
@@ -418,6 +419,7 @@ typedef cudasim_cluster cluster_group CUDASIM_NO(CUDASIM_CLUSTERS);
 template <class Nothing = void> CUDASIM_NO(CUDASIM_CLUSTERS) cudasim_cluster this_cluster();
 
 } // namespace cooperative_groups
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif

@@ -17,6 +17,7 @@ typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex; /**< its short name */
 
 /** @cond */
+CUDASIM_SIDES_BEGIN
 /* Check mode sees no number that is passed by value straight from memory: these are never calls. */
 #ifdef __cplusplus
 #define CUDASIM_COMPLEX __attribute__((always_inline)) CUDASIM_DEVICE
@@ -77,6 +78,7 @@ CUDASIM_COMPLEX cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex x) {
 CUDASIM_COMPLEX cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex x) {
     return make_float2((float)x.x, (float)x.y);
 }
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif

@@ -41,9 +41,7 @@ typedef __nv_bfloat162_raw __nv_bfloat162; /**< two, aligned to 4 bytes */
 #else
 
 /** @cond */
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device begin
-#endif
+CUDASIM_SIDES_BEGIN
 
 #define Narrow __nv_bfloat16
 #define Narrow2 __nv_bfloat162
@@ -123,9 +121,7 @@ CUDASIM_INTRINSIC __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b
     return __nv_bfloat162(a, b);
 }
 
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device end
-#endif
+CUDASIM_SIDES_END
 /** @endcond */
 #endif
 

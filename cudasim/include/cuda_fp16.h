@@ -41,9 +41,7 @@ typedef __half2_raw __half2; /**< two, aligned to 4 bytes */
 #else
 
 /** @cond */
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device begin
-#endif
+CUDASIM_SIDES_BEGIN
 
 #define Narrow __half
 #define Narrow2 __half2
@@ -125,9 +123,7 @@ CUDASIM_INTRINSIC __half2 make_half2(__half a, __half b) {
     return __half2(a, b);
 }
 
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device end
-#endif
+CUDASIM_SIDES_END
 #define CUDART_INF_FP16 __ushort_as_half((unsigned short)0x7C00)
 #define CUDART_NAN_FP16 __ushort_as_half((unsigned short)0x7FFF)
 #define CUDART_ZERO_FP16 __ushort_as_half((unsigned short)0)

@@ -16,6 +16,7 @@
 
 #include "cuda_runtime.h"
 
+CUDASIM_SIDES_BEGIN
 /** Begins a copy of `bytes`, 4, 8 or 16, of which the last `zeros` become 0 and are not read. */
 CUDASIM_DEVICE void __pipeline_memcpy_async(void *to, const void *from, size_t bytes,
                                             size_t zeros = 0, CUDASIM_CALLER) {
@@ -37,5 +38,6 @@ template <class Type>
 CUDASIM_NO("copies that arrive at a barrier; use __pipeline_wait_prior()")
 void __pipeline_arrive_on(Type *barrier);
 /** @endcond */
+CUDASIM_SIDES_END
 
 #endif

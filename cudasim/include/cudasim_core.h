@@ -141,6 +141,7 @@ typedef struct cudasim_ptx_product {
     const unsigned *a, *b, *c;
 } cudasim_ptx_product;
 
+CUDASIM_SIDES_BEGIN
 int cudasim_pointer_argument(const cudasim_launch_site *site, int number, const volatile void *p);
 cudaError_t cudasim_submit_launch(const cudasim_launch_site *site, void (*thread)(void *),
                                   void *arguments, size_t bytes, void (*release)(void *));
@@ -197,6 +198,7 @@ long long cudasim_clock(void);
 void cudasim_trap(const char *file, int line);
 void cudasim_beyond_bounds(unsigned most);
 void cudasim_called_plainly(const char *kernel, const void *caller);
+CUDASIM_SIDES_END
 void *cudasim_in_malloc(size_t bytes);
 void *cudasim_in_calloc(size_t count, size_t bytes);
 void *cudasim_in_realloc(void *p, size_t bytes);

@@ -13,9 +13,9 @@
 #include "cudasim_core.h"
 
 /** @cond */
+CUDASIM_SIDES_BEGIN
 #ifdef CUDASIM_LINT
 #define CUDASIM_UNCHECKED
-#pragma clang force_cuda_host_device begin
 #else
 #ifdef __CUDACC__ /* cu2cpp looks at these */
 #define __global__ cudasim_global
@@ -299,9 +299,7 @@ template <class Type> CUDASIM_HINTED void __stwb(Type *p, Type value) {
     *p = value;
 }
 
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device end
-#endif
+CUDASIM_SIDES_END
 /** @endcond */
 
 #include "cudasim_host.h"

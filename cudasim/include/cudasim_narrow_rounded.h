@@ -12,9 +12,7 @@
 #define CUDASIM_NARROW_ROUNDED_H
 
 /** @cond */
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device begin
-#endif
+CUDASIM_SIDES_BEGIN
 
 enum { CUDASIM_DOWN = -1, CUDASIM_TO_ZERO = 0, CUDASIM_UP = 1 };
 
@@ -92,9 +90,7 @@ template <class To> CUDASIM_DEVICE To cudasim_narrow_to_integer(float x) {
     CUDASIM_FROM_NARROW_ROUNDED(Number, __##name##2ll, long long)                                  \
     CUDASIM_FROM_NARROW_ROUNDED(Number, __##name##2ull, unsigned long long)
 
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device end
-#endif
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif

@@ -12,7 +12,10 @@
 #ifndef CUDASIM_RANDOM_H
 #define CUDASIM_RANDOM_H
 
+#include "cudasim_sides.h"
+
 /** @cond */
+CUDASIM_SIDES_BEGIN
 #ifdef __cplusplus
 #define CUDASIM_PURE CUDASIM_DEVICE
 #else
@@ -86,6 +89,7 @@ CUDASIM_PURE void cudasim_normal_double(const unsigned x[4], double normal[2]) {
     normal[0] = radius * sin(angle);
     normal[1] = radius * cos(angle);
 }
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif

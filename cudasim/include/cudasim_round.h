@@ -16,9 +16,7 @@
 #else
 #define CUDASIM_INTRINSIC __attribute__((unused)) static inline
 #endif
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device begin
-#endif
+CUDASIM_SIDES_BEGIN
 /** @endcond */
 
 /** The bits of a float. */
@@ -124,9 +122,7 @@ CUDASIM_INTRINSIC double cudasim_odd_integer(unsigned long long x) {
 }
 
 /** @cond */
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device end
-#endif
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif

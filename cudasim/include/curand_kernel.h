@@ -65,6 +65,8 @@ template <class State>
 CUDASIM_NO("cuRAND's Poisson numbers")
 uint4 curand_poisson4(State *, double);
 
+CUDASIM_SIDES_BEGIN
+
 /* ---- Philox ---------------------------------------------------------------------------------- */
 
 /* The block of the state's counter. */
@@ -254,6 +256,7 @@ CUDASIM_HINTED float2 curand_log_normal2(State *s, float mean, float deviation) 
     float2 x = curand_normal2(s);
     return make_float2(expf(mean + deviation * x.x), expf(mean + deviation * x.y));
 }
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif

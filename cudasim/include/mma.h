@@ -26,6 +26,7 @@
 #include "cuda_runtime.h"
 
 /** @cond */
+CUDASIM_SIDES_BEGIN
 #define CUDASIM_METHOD CUDASIM_UNCHECKED
 
 namespace nvcuda {
@@ -252,6 +253,7 @@ CUDASIM_DEVICE void mma_sync(fragment<accumulator, m, n, k, TypeD> &d,
 } // namespace wmma
 } // namespace nvcuda
 #undef CUDASIM_METHOD
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef CUDASIM_VECTOR_TYPES_H
 #define CUDASIM_VECTOR_TYPES_H
 
+#include "cudasim_sides.h"
+
 /** @cond */
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __align__(n)
@@ -42,9 +44,7 @@
         name##4 v = {x, y, z, w};                                                                  \
         return v;                                                                                  \
     }
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device begin
-#endif
+CUDASIM_SIDES_BEGIN
 CUDASIM_VECTORS(signed char, char)
 CUDASIM_VECTORS(unsigned char, uchar)
 CUDASIM_VECTORS(short, short)
@@ -73,8 +73,6 @@ typedef struct dim3 {
     /** @endcond */
 #endif
 } dim3;
-#ifdef CUDASIM_LINT
-#pragma clang force_cuda_host_device end
-#endif
+CUDASIM_SIDES_END
 
 #endif

@@ -12,6 +12,7 @@
 #include "../cooperative_groups.h"
 
 /** @cond */
+CUDASIM_SIDES_BEGIN
 namespace cooperative_groups {
 
 /* Bytes that are copied as one: up to 16, as far as both pointers are aligned. */
@@ -73,6 +74,7 @@ CUDASIM_DEVICE void wait_prior(const Group &group, CUDASIM_CALLER) {
 }
 
 } // namespace cooperative_groups
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif

@@ -9,6 +9,7 @@
 #include "../cooperative_groups.h"
 
 /** @cond */
+CUDASIM_SIDES_BEGIN
 namespace cooperative_groups {
 
 #define CUDASIM_OPERATION(name, expression)                                                        \
@@ -50,6 +51,7 @@ CUDASIM_NO(CUDASIM_UPDATES)
 void reduce_store_async(const Group &, Values &&...);
 
 } // namespace cooperative_groups
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif

@@ -9,6 +9,7 @@
 #include "reduce.h"
 
 /** @cond */
+CUDASIM_SIDES_BEGIN
 namespace cooperative_groups {
 
 template <class Group, class Type, class Function = plus<Type>>
@@ -38,6 +39,7 @@ CUDASIM_NO(CUDASIM_SCAN_UPDATES)
 auto exclusive_scan_update(const Group &, Values &&...);
 
 } // namespace cooperative_groups
+CUDASIM_SIDES_END
 /** @endcond */
 
 #endif
