@@ -122,6 +122,11 @@ static void run_advise(CheckpointRun *run) {
     } else if (!c->attention_only && probs == blocks && blocks <= S && wants_probs) {
         check_fail(run->check, "a block gets probabilities that it has already: they are made "
                                "again with attention_only alone");
+    } else if (run->choose > 0 && blocks > S) {
+        check_fail(
+            run->check,
+            "what %d blocks keep is in memory at once, the best segment for %zu bytes has %d",
+            blocks, run->choose, S);
     } else if (blocks > S) {
         check_fail(run->check,
                    "what %d blocks keep is in memory at once, a segment has %d: release "
@@ -352,10 +357,25 @@ static int ran_once_at_the_end(const Ran *ran, int L) {
     return count;
 }
 
-/* Where the submission chooses the segment, another one may be chosen and run as it should. */
+static void ran_tell_block(const CheckpointRun *run, const Ran *ran, int layer) {
+    check_fail(run->check,
+               "block %d runs forward %d times in a pass: no block runs more than twice", layer,
+               ran->block[layer]);
+}
+
+/* One block that runs too often is not a segment that does. And where the submission chooses the
+   segment, another one may be chosen and run as it should. */
 static void ran_too_many(const CheckpointRun *run, const Ran *ran, int most) {
     int L = run->config.L, once = ran_once_at_the_end(ran, L);
-    if (run->choose > 0 && once > 0 && ran_too_often(ran) < 0) {
+    int often = ran_too_often(ran), blocks = 0;
+    for (int layer = 0; layer < L; layer++) {
+        blocks += ran->block[layer] > 2;
+    }
+    if (blocks == 1) {
+        ran_tell_block(run, ran, often);
+        return;
+    }
+    if (run->choose > 0 && once > 0 && often < 0) {
         check_fail(run->check,
                    "blocks run forward %d times in a pass, and %d are enough for %d blocks: the "
                    "last %d run once, with the best segment for %zu bytes %d do",
@@ -380,9 +400,7 @@ static bool ran_expect(const CheckpointRun *run, const Ran *ran, int most) {
     if (ran->blocks > most) {
         ran_too_many(run, ran, most);
     } else if (often >= 0) {
-        check_fail(run->check,
-                   "block %d runs forward %d times in a pass: no block runs more than twice", often,
-                   ran->block[often]);
+        ran_tell_block(run, ran, often);
     } else if (ran->attentions > ran->blocks + (only ? L : 0)) {
         check_fail(run->check,
                    "attention runs forward %d times in a pass, and blocks do %d times: its "
