@@ -127,8 +127,8 @@ static float *kit_weights(ZeroRun *run) {
     return weights;
 }
 
-/* Whether the calls that differ come after those of a window: each unit has a sum of its own. Before
-   that nobody knows whether a gradient is finite. */
+/* Whether the calls that differ come after those of a window: each unit has a sum of its own.
+   Before that nobody knows whether a gradient is finite. */
 static bool window_is_summed(const ZeroRun *run) {
     const char *text = strstr(check_text(run->check), "[cudasim] collective mismatch:");
     const char *number = text != NULL ? strchr(text, '#') : NULL;
