@@ -253,9 +253,9 @@ GRADED(03_accumulate, longer, "task 3: a window that is longer than the data") {
 }
 
 GRADED(03_accumulate, schedule, "task 3: one tick of the schedule for each window") {
-    Windows windows = accumulate_new(check, 9, 2, 0);
+    Windows windows = accumulate_new(check, 11, 2, 0);
     windows.given.schedule.warmup_steps = 2;
-    windows.given.schedule.max_steps = 4; /* it ticks on when it has ended */
+    windows.given.schedule.max_steps = 3; /* it ticks on when it has ended */
     accumulate_give(&windows, 0);
     if (check_run(check, "epochs", SECONDS) && accumulate_expect_count(&windows)) {
         accumulate_expect_ticks(&windows);

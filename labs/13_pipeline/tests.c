@@ -188,10 +188,11 @@ GRADED(13_pipeline, few, "task 4: fewer micro-batches than stages") {
     }
 }
 
-/* More stages than any check before, each with as many micro-batches in flight as it may have;
-   and a window with a share of 0, which draws its masks as others do. */
+/* More stages than any check before, and fewer than a window has micro-batches, so that each
+   has as many in flight as it may have; and a window with a share of 0, which draws its masks as
+   others do. */
 GRADED(13_pipeline, masks, "task 4: dropout's masks are those of one device") {
-    StagesRun *run = stages_new(check, PIPE_1F1B, check_int(check, 7, 8), 9, 2);
+    StagesRun *run = stages_new(check, PIPE_1F1B, check_int(check, 7, 8), 10, 2);
     run->given.config.dropout = 0.25f;
     run->last_share_is_0 = true;
     run->option[PIPES_SHORT] = 1;

@@ -162,6 +162,10 @@ static bool accumulate_takes_the_rest(const Windows *windows) {
     return takes;
 }
 
+const char accumulate_stops[] =
+    "training ends with the schedule, or with a window whose update was skipped: train_epoch() "
+    "goes on until the data end, or report() says stop";
+
 bool accumulate_expect_count(const Windows *windows) {
     int batches = windows->given.batches;
     uint64_t want = (uint64_t)windows_count(windows), next = want + 1;
@@ -172,10 +176,10 @@ bool accumulate_expect_count(const Windows *windows) {
        nor of a window too large where one is missing, which may be the last. */
     uint64_t lossy =
         (uint64_t)(windows->epochs * ((batches + windows->micros) / (windows->micros + 1)));
-    uint64_t first = (uint64_t)windows->epochs;
+    uint64_t first = (uint64_t)windows->epochs, max = (uint64_t)windows->given.schedule.max_steps;
     uint64_t came = *(const uint64_t *)check_got(windows->given.check, "windows", WIRE_U64);
     int count = 0;
-    ExactSuspect counts[5];
+    ExactSuspect counts[6];
     if (!accumulate_step_each(windows, came)) {
         return check_equal(windows->given.check, "windows", &want, 1, NULL, 0) &&
                accumulate_expect_steps(windows);
@@ -198,6 +202,9 @@ bool accumulate_expect_count(const Windows *windows) {
         &micros};
     counts[count++] = (ExactSuspect){
         "only the first window of an epoch is run: go on until none can be opened", &first};
+    if (max < want) {
+        counts[count++] = (ExactSuspect){accumulate_stops, &max};
+    }
     if (windows->stop > 0) {
         counts[count++] = (ExactSuspect){
             "there is one window too many: report() says stop by returning false", &next};

@@ -38,6 +38,9 @@ void accumulate_expect_rates(const Windows *windows);
 /** Said of a divisor of 0, whose targets nobody has counted. */
 extern const char accumulate_none_counted[];
 
+/** Said where epochs end too early. */
+extern const char accumulate_stops[];
+
 /** Compares the gradients that the optimizer saw in a window. */
 bool accumulate_expect_gradients(const Windows *windows, const Window *w);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "grader/labs/03_accumulate/accumulate.h"
 #include "grader/labs/03_accumulate/protocol.h"
 
 static const char more_mean[] = "it is the mean over the window's valid targets";
@@ -210,10 +211,7 @@ void accumulate_expect_rest(const Windows *windows) {
     rest_add(windows, 0, true, by_row, &count);
     by_row[count] = whole;
     bool ends = skipped[0] > 0; /* else no update was skipped */
-    static const char stops[] =
-        "training ends with the schedule, or with a window whose update was "
-        "skipped: train_epoch() goes on until the data end, or report() "
-        "says stop";
+    const char *stops = accumulate_stops;
     ExactSuspect suspects[] = {
         {"windows are counted from the start of the epoch: the first of a call begins where the "
          "data stand",

@@ -122,6 +122,11 @@ static void run_advise(CheckpointRun *run) {
     } else if (!c->attention_only && probs == blocks && blocks <= S && wants_probs) {
         check_fail(run->check, "a block gets probabilities that it has already: they are made "
                                "again with attention_only alone");
+    } else if (run->choose > 0 && blocks > S) {
+        check_fail(
+            run->check,
+            "what %d blocks keep is in memory at once, the best segment for %zu bytes has %d",
+            blocks, run->choose, S);
     } else if (blocks > S) {
         check_fail(run->check,
                    "what %d blocks keep is in memory at once, a segment has %d: release "
@@ -343,21 +348,59 @@ static int ran_too_often(const Ran *ran) {
     return -1;
 }
 
+/* The blocks at the end that run once. */
+static int ran_once_at_the_end(const Ran *ran, int L) {
+    int count = 0;
+    while (count < L && ran->block[L - 1 - count] == 1) {
+        count++;
+    }
+    return count;
+}
+
+static void ran_tell_block(const CheckpointRun *run, const Ran *ran, int layer) {
+    check_fail(run->check,
+               "block %d runs forward %d times in a pass: no block runs more than twice", layer,
+               ran->block[layer]);
+}
+
+/* One block that runs too often is not a segment that does. And where the submission chooses the
+   segment, another one may be chosen and run as it should. */
+static void ran_too_many(const CheckpointRun *run, const Ran *ran, int most) {
+    int L = run->config.L, once = ran_once_at_the_end(ran, L);
+    int often = ran_too_often(ran), blocks = 0;
+    for (int layer = 0; layer < L; layer++) {
+        blocks += ran->block[layer] > 2;
+    }
+    if (blocks == 1) {
+        ran_tell_block(run, ran, often);
+        return;
+    }
+    if (run->choose > 0 && once > 0 && often < 0) {
+        check_fail(run->check,
+                   "blocks run forward %d times in a pass, and %d are enough for %d blocks: the "
+                   "last %d run once, with the best segment for %zu bytes %d do",
+                   ran->blocks, most, L, once, run->choose, 2 * L - most);
+        return;
+    }
+    const char *rule = ": a segment runs again once, not for each of its blocks, and the last need "
+                       "not run again at all";
+    if (run->checkpoint.attention_only) {
+        rule = run->checkpoint.segment == 0
+                   ? ": attention alone runs again, not the whole block"
+                   : ": a segment runs again once, then attention alone of each of its blocks";
+    }
+    check_fail(run->check,
+               "blocks run forward %d times in a pass, and %d are enough for %d blocks%s",
+               ran->blocks, most, L, rule);
+}
+
 static bool ran_expect(const CheckpointRun *run, const Ran *ran, int most) {
     bool only = run->checkpoint.attention_only;
     int L = run->config.L, often = ran_too_often(ran);
     if (ran->blocks > most) {
-        check_fail(run->check,
-                   "blocks run forward %d times in a pass, and %d are enough for %d blocks%s",
-                   ran->blocks, most, L,
-                   only && run->checkpoint.segment == 0
-                       ? ": attention alone runs again, not the whole block"
-                       : ": a segment runs again once, not for each of its blocks, and the last "
-                         "need not run again at all");
+        ran_too_many(run, ran, most);
     } else if (often >= 0) {
-        check_fail(run->check,
-                   "block %d runs forward %d times in a pass: no block runs more than twice", often,
-                   ran->block[often]);
+        ran_tell_block(run, ran, often);
     } else if (ran->attentions > ran->blocks + (only ? L : 0)) {
         check_fail(run->check,
                    "attention runs forward %d times in a pass, and blocks do %d times: its "

@@ -267,7 +267,10 @@ static const char *const apart_sentence[APARTS] = {
     [APART_UNWRITTEN] = "a step is skipped, and the masters are written into the weights even so: "
                         "they have not changed",
     [APART_CLEAN] = "its gradients are not zero after a skipped window",
-    [APART_GROWS] = "its scaler is not updated, although `dynamic` is set",
+    [APART_AGAIN] = "after a skipped window the next step is not taken, although all gradients are "
+                    "finite",
+    [APART_GROWS] = "`dynamic` is set and the interval is 1, and a good window does not double "
+                    "the scale: is scaler_update() right, and called once?",
     [APART_BEYOND] =
         "at a scale of 2^40 mixed_scale() or what the optimizer sees is wrong: a scale "
         "is a float, and larger than whole numbers and halves go",

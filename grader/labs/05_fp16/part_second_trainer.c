@@ -215,7 +215,8 @@ void second_trainer(const Wire *in, Wire *out) {
     seen[APART_STAYS] = seen[APART_STAYS] && scaler->scale == APART_SCALE;
     apart.mixed.dynamic = true;
     apart_window(false);
-    seen[APART_GROWS] = apart.steps == 2 && scaler->scale == 2 * APART_SCALE;
+    seen[APART_AGAIN] = apart.steps == 2;
+    seen[APART_GROWS] = scaler->scale == 2 * APART_SCALE;
     seen[APART_BEYOND] = apart_right_at(0x1p40f);
     seen[APART_BELOW] = apart_right_at(0.5f);
 }

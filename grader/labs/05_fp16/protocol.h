@@ -59,6 +59,7 @@ enum {
     APART_SKIPPED,   /**< and no step is taken */
     APART_UNWRITTEN, /**< and no weight is written */
     APART_CLEAN,     /**< and all gradients are zero then */
+    APART_AGAIN,     /**< the next step is taken */
     APART_GROWS,     /**< its scaler, now dynamic, is updated */
     APART_BEYOND,    /**< the same at a scale that no whole number of 32 bits holds */
     APART_BELOW,     /**< the same at a scale of 1/2 */

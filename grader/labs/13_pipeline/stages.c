@@ -189,6 +189,7 @@ typedef enum StagesTwist {
     TWIST_FALLING,
     TWIST_DIVIDED,
     TWIST_MULTIPLIED,
+    TWIST_SHARED,   /* divided by the stages */
     TWIST_EARLY,    /* of the tied weight alone, where tie_sum() is not to be called */
     TWIST_UNSUMMED, /* from here on: where it is called */
     TWIST_DOUBLED,
@@ -204,6 +205,8 @@ static const char *const twist_sentence[TWISTS] = {
     [TWIST_DIVIDED] = "gradients are divided by the number of micro-batches: `share` is that of a "
                       "target of the whole window already",
     [TWIST_MULTIPLIED] = "gradients are as many times too large as the window has micro-batches",
+    [TWIST_SHARED] = "gradients are divided by the number of stages: each stage has the whole "
+                     "gradient of its own part",
     [TWIST_EARLY] = "the tied gradient is the sum of both halves when pipe_window() returns: "
                     "tie_sum() makes it that, and the caller calls tie_sum()",
     [TWIST_UNSUMMED] = "each end of the pipeline keeps its own half of the tied gradient: both "
@@ -240,6 +243,7 @@ static float number_of(const StagesRun *run, int s, int w, size_t k, StagesTwist
     float micros = (float)window_micros(run->option, w);
     return twist == TWIST_DIVIDED      ? value / micros
            : twist == TWIST_MULTIPLIED ? value * micros
+           : twist == TWIST_SHARED     ? value / (float)run->stages
                                        : value;
 }
 
@@ -260,7 +264,7 @@ static bool equal(float got, float wanted, bool nearly) {
 /* Whether all that came back is what a mistake makes of it; else where it is not. Divided and
    multiplied ones have been rounded somewhere else: they are nearly so. */
 static bool fits(const StagesRun *run, StagesTwist twist, StagesPlace *place) {
-    bool nearly = twist == TWIST_DIVIDED || twist == TWIST_MULTIPLIED;
+    bool nearly = twist == TWIST_DIVIDED || twist == TWIST_MULTIPLIED || twist == TWIST_SHARED;
     for (int at = 0; at < run->stages * run->windows * run->param_count; at++) {
         int i = at % run->param_count, w = at / run->param_count % run->windows;
         int s = at / run->param_count / run->windows;
@@ -297,7 +301,8 @@ static const char *source_of(const StagesRun *run, const StagesPlace *place) {
 
 static bool twist_possible(const StagesRun *run, StagesTwist twist) {
     bool called = run->option[PIPES_TIE] >= TIE_SUM;
-    return twist < TWIST_EARLY    ? run->micros > 1
+    return twist == TWIST_SHARED  ? run->stages > 1
+           : twist < TWIST_EARLY  ? run->micros > 1
            : twist == TWIST_EARLY ? !called && run->stages > 1
                                   : called;
 }
