@@ -28,7 +28,7 @@ for file in cudasim/lint/*.cu; do
         failed=1
     fi
 done
-# Right programs, as others write them: with FILE= a warning is no error.
+# Right programs, as others write them: with FILE= warnings are warnings.
 right=$(echo cudasim/tests/foreign/*.cu)
 said=$(make --no-print-directory lint FILE=cudasim/tests/foreign/forms.cu LINTED="$right" 2>&1) ||
     { echo "lint test: FAILED: right programs"; echo "$said" | grep -E "(error|warning):"; failed=1; }
