@@ -7,10 +7,11 @@
 #include "grader/judge_kit.h"
 #include "grader/labs/14_tensor/sizes.h"
 
-/* A model with heads for R ranks, and a vocabulary that they do not divide. */
+/* A model with heads for R ranks, and a vocabulary that they do not divide. It may do with a row
+   less on each rank: slice_run_before() takes that. */
 static Ranked whole_draw(Check *check, int R, int L, Attention attention, int batches) {
     ModelConfig config = {
-        .V = 256 + check_int(check, 1, 20), .T = 12, .L = L, .NH = R, .attention = attention};
+        .V = 256 + R + check_int(check, 1, 20), .T = 12, .L = L, .NH = R, .attention = attention};
     config.V += config.V % R == 0;
     config.NH *= check_int(check, 1, 2);
     config.C = config.NH * check_int(check, 3, 5);
