@@ -9,14 +9,14 @@ With a roster in course.json a line is a row of it, whatever the student's hand-
 import csv
 import io
 import os
-import sys
 
 import course as settings_file
+import ending
 from arguments import Parser
-from class_folder import Stopped, Unusable, write_whole
+from class_folder import Unusable, write_whole
 from exports import layout, roster
 from exports.formats import BYTE_ORDER_MARK, cell
-from exports.record import BadRecord, check_one_kind, told
+from exports.record import BadRecord, check_one_kind
 from report import templates
 
 NONE, WAITS, REFUSED = "-", "not decided", "refused"
@@ -31,10 +31,7 @@ def graded_folders(folder):
 
 def roster_of(told):
     """The rows of the course's roster; none where it has no roster."""
-    try:
-        return roster.load(told["roster"]) if told.get("roster") else []
-    except BadRecord as error:
-        raise Unusable(str(error)) from None
+    return roster.load(told["roster"]) if told.get("roster") else []
 
 
 def counted(records, told, rows):
@@ -42,10 +39,7 @@ def counted(records, told, rows):
     if not told.get("policy"):
         return records, []
     from exports import policy   # pylint: disable=import-outside-toplevel # it needs jsonschema
-    try:
-        results, said = policy.results(policy.load(told["policy"]), records, rows)
-    except policy.BadPolicy as error:
-        raise Unusable(str(error)) from None
+    results, said = policy.results(policy.load(told["policy"]), records, rows)
     return [result["record"] | {"score": result["final"]} for result in results], said
 
 
@@ -146,23 +140,16 @@ def run(options):
     page = templates().get_template("term.html").render(labs=labs, weights=weights, totals=totals, rows=rows, bad=bad)
     write_whole(os.path.join(options.folder, "term.csv"), as_csv(labs, weights, rows).encode())
     write_whole(os.path.join(options.folder, "term.html"), page.encode())
-    for line in bad:
-        print(f"term: {line}", file=sys.stderr)
     print(f"{os.path.join(options.folder, 'term.html')}: {len(rows)} student{'s' if len(rows) > 1 else ''}, {len(labs)} lab{'s' if len(labs) > 1 else ''}")
-    return 1 if bad else 0
+    return bad
 
 
 def main():
     parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("folder", help="with a folder in it for each lab that was graded")
     parser.add_argument("--course", help="settings of the course; course.json in the folder or above it")
-    try:
-        sys.exit(run(parser.parse_args()))
-    except (BadRecord, Unusable) as error:
-        print(f"term: {error}", file=sys.stderr)
-        sys.exit(2)
-    except (Stopped, OSError) as error:
-        sys.exit(f"term: {told(error)}")
+    options = parser.parse_args()
+    ending.end("term", lambda: run(options))
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ import os
 import signal
 import sys
 
-from class_folder import Stopped, Unusable, write_whole
+import ending
+from class_folder import write_whole
 from exports import formats
-from exports.record import BadRecord, in_words_of_the_course, load, told
+from exports.record import BadRecord, in_words_of_the_course, load
 
 
 def scores(options):
@@ -25,20 +26,12 @@ def scores(options):
     records, bad = layout.newest(folder) if os.path.isdir(os.path.join(folder, "records")) else layout.some(layout.json_in(folder))
     if not records and not bad:
         raise BadRecord(f"{folder}: there are no records")
-    try:
-        layout.settle(options, folder)
-    except Unusable as error:
-        print(f"export: {error}", file=sys.stderr)
-        sys.exit(2)
+    layout.settle(options, folder)
     if not options.policy:
         return formats.scores(records), bad
     from exports import policy, roster   # pylint: disable=import-outside-toplevel # they need jsonschema
-    try:
-        rows = roster.load(options.roster) if options.roster else ()
-        results, said = policy.results(policy.load(options.policy), records, rows)
-    except (policy.BadPolicy, BadRecord) as error:
-        print(f"export: {error}", file=sys.stderr)
-        sys.exit(2)
+    rows = roster.load(options.roster) if options.roster else ()
+    results, said = policy.results(policy.load(options.policy), records, rows)
     return formats.scores(records, results, policy.duration), bad + said
 
 
@@ -49,6 +42,17 @@ def export(options):
     if options.format == "scores":
         return scores(options)
     return formats.FORMATS[options.format](in_words_of_the_course(load(options.path)), options.after_due_date), []
+
+
+def run(options):
+    """Writes the text, and returns what to complain of."""
+    written, bad = export(options)
+    data = written.encode()
+    if options.output:
+        write_whole(options.output, data)
+    else:
+        sys.stdout.buffer.write(data)
+    return bad
 
 
 def main():
@@ -63,21 +67,7 @@ def main():
     parser.add_argument("--course", help="for scores: course.json, which may name both")
     parser.add_argument("--build", help=argparse.SUPPRESS)   # named the program that wrote JUnit; no longer needed
     options = parser.parse_args()
-    try:
-        written, bad = export(options)
-        data = written.encode()
-        if options.output:
-            write_whole(options.output, data)
-        else:
-            sys.stdout.buffer.write(data)
-    except BadRecord as error:
-        print(f"export: {error}", file=sys.stderr)
-        sys.exit(2)
-    except (Stopped, OSError) as error:
-        sys.exit(f"export: {told(error)}")
-    for line in bad:
-        print(f"export: {line}", file=sys.stderr)
-    sys.exit(1 if bad else 0)
+    ending.end("export", lambda: run(options))
 
 
 if __name__ == "__main__":

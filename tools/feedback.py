@@ -13,6 +13,7 @@ import re
 import zipfile
 
 import by_rules
+import ending
 from arguments import Parser
 from class_folder import file_name, write_whole
 from exports import layout, policy, roster
@@ -113,7 +114,7 @@ def main():
     by_rules.add_options(parser)
     parser.add_argument("--after-due-date", action="store_true", help="show what students may see from then on")
     options = parser.parse_args()
-    by_rules.end("feedback", lambda: run(options))
+    ending.end("feedback", lambda: run(options))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ Exit status 1: written, but a hand-in has no grade in it; 2: the roster or the p
 import os
 
 import by_rules
+import ending
 from arguments import Parser
 from class_folder import Unusable, write_whole
 from exports import formats, layout, policy, roster
@@ -147,7 +148,7 @@ def main():
     parser.add_argument("--lms", choices=LMS, default="moodle")
     parser.add_argument("--column", help="the title of the grade book's column; otherwise the lab's name")
     options = parser.parse_args()
-    by_rules.end("grades", lambda: {"late": late, "columns": columns}[options.table](options))
+    ending.end("grades", lambda: {"late": late, "columns": columns}[options.table](options))
 
 
 if __name__ == "__main__":

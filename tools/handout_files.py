@@ -11,7 +11,7 @@ TEACHING = ("docs/instructors", "docs/exports", "docs/students_data", "docs/publ
             "docs/other_courses", "docs/cheating", "docs/mutant_ids", "docs/porting_hidden_checks", "docs/first_lab",
             "docs/lab_json", "docs/handing_out", "docs/grading_a_class", "docs/own_checks", "docs/teaching_a_term", "docs/terms", "docs/translating")
 NOT_THEIRS = (".ci/", ".github/", "CONTRIBUTING.md", "SUPPORT.md", "common/fuzz/", "train/check/", "train/fuzz/", "cudasim/broken/", "labs/.stubs/", *TEACHING)
-TOOLS = {"arguments.py", "bets.py", "book.py", "class_folder.py", "debug.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py",
+TOOLS = {"arguments.py", "bets.py", "book.py", "class_folder.py", "debug.py", "demo.sh", "ending.py", "export.py", "exports/__init__.py", "exports/formats.py",
          "exports/language.py", "exports/record.py", "foreign.py", "foreign_result.py", "from_hand_in.py", "hand_in_reader.py", "handin.py", "hint.py", "inner.sh", "lab_files.py", "labs.py",
          "labs_mk.py", "link.sh", "links.py", "making.py", "meter.py", "mpi_env.sh", "mpirun.sh", "needs.py", "overlap.py", "page_rows.py", "pareto.py", "picture.py", "release.py", "reset.sh", "say.py",
          "ring_picture.py", "setup.sh", "step.sh", "stub.sh", "table.py", "table_ranks.py", "traffic.py", "train.sbatch", "watch.py"}

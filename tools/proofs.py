@@ -38,7 +38,7 @@ SIMILAR = ("tools/similar.py", "tools/arguments.py", "tools/similarity.py", "too
            "tools/hand_in_reader.py", "tools/class_folder.py", "tools/handout*.py", "tools/leaks.py", "tools/lab_files.py", "tools/stub.sh", "solutions/", "labs/",
            "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py", "grader/proof/disguise_more.py", ".clang-format",
            "grader/proof/grader_proof.py", "grader/proof/class_hand_ins.py")
-GRADES = ("tools/grades.py", "tools/arguments.py", "tools/by_rules.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
+GRADES = ("tools/grades.py", "tools/arguments.py", "tools/by_rules.py", "tools/ending.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
 
 
 def of_lab(lab):

@@ -12,13 +12,14 @@ import statistics
 import sys
 import urllib.parse
 
+import ending
 import jinja2
 from arguments import Parser
 
 from bets import declared, shown
-from class_folder import Stopped, file_name, write_whole
+from class_folder import file_name, write_whole
 from exports import language, layout
-from exports.record import UNDECIDED, BadRecord, check_one_kind, headline, in_words_of_the_course, load, may_see, notes, passed, spoken, told, written
+from exports.record import UNDECIDED, BadRecord, check_one_kind, headline, in_words_of_the_course, load, may_see, notes, passed, spoken, written
 
 WIDTH, HEIGHT, FLOOR = 720, 220, 190   # of a chart, in units of its own
 BINS, MOST_DIAGNOSES = 10, 15
@@ -216,10 +217,11 @@ def write_class(environment, out, options):
     index = os.path.join(folder, "index.html")
     write_whole(index, class_page(environment, "".join(labs), records, bad).encode())
     print(index)
-    return 1 if bad else 0
+    return bad
 
 
 def run(options):
+    """Writes the page or pages, and returns what to complain of."""
     environment = templates()
     if os.path.isdir(options.path):
         return write_class(environment, options.path, options)
@@ -228,7 +230,7 @@ def run(options):
         write_whole(options.output, page)
     else:
         sys.stdout.buffer.write(page)
-    return 0
+    return []
 
 
 def main():
@@ -237,13 +239,8 @@ def main():
     parser.add_argument("--output", help="file for one student's page")
     parser.add_argument("--after-due-date", action="store_true", help="show what students may see from then on")
     parser.add_argument("--everything", action="store_true", help="show every row, for the instructor")
-    try:
-        sys.exit(run(parser.parse_args()))
-    except BadRecord as error:
-        print(f"report: {error}", file=sys.stderr)
-        sys.exit(2)
-    except (Stopped, OSError) as error:
-        sys.exit(f"report: {told(error)}")
+    options = parser.parse_args()
+    ending.end("report", lambda: run(options))
 
 
 if __name__ == "__main__":

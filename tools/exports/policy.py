@@ -15,6 +15,7 @@ try:
 except ImportError:
     raise SystemExit("policy: python3-jsonschema is not installed: tools/setup.sh") from None
 
+from class_folder import Unusable
 from course import full_name
 from exports import layout
 from exports.record import check_one_kind, no_name_twice, no_number, one_line, same_points
@@ -26,7 +27,7 @@ MOST_BYTES = 1 << 20
 DAY = datetime.timedelta(days=1)
 
 
-class BadPolicy(Exception):
+class BadPolicy(Unusable):
     """What is wrong with a policy: one line, with the key."""
 
 
