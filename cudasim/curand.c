@@ -323,6 +323,12 @@ static curandStatus_t fill_host(const char *call, Place place, curandGenerator_t
 
 static curandStatus_t check_output(const char *call, Place place, const Law *law,
                                    const void *output, size_t count) {
+    if (count > SIZE_MAX / law_bytes(law)) {
+        wrong(CURAND_STATUS_LAUNCH_FAILURE, call, place, "%zu numbers fit into no memory", count);
+        sim_detail("as a signed number that is %td: a count that was worked out in ints?",
+                   (ptrdiff_t)count);
+        return CURAND_STATUS_LAUNCH_FAILURE;
+    }
     if (count % law_numbers(law) != 0) {
         wrong(CURAND_STATUS_LENGTH_NOT_MULTIPLE, call, place,
               "%zu is odd, and normal numbers come in pairs", count);
@@ -352,10 +358,7 @@ static curandStatus_t generate(const char *call, Place place, curandGenerator_t 
     if (status != CURAND_STATUS_SUCCESS) {
         return status;
     }
-    size_t bytes;
-    if (__builtin_mul_overflow(count, law_bytes(&law), &bytes)) {
-        bytes = SIZE_MAX;
-    }
+    size_t bytes = count * law_bytes(&law);
     return (generator->on_host ? fill_host : fill_device)(call, place, generator, &law, output,
                                                           count, bytes);
 }

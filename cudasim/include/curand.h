@@ -9,7 +9,9 @@
  * Poisson are others than NVIDIA's.
  *
  * A generator of the device gives its numbers to its stream, and the memory has them when that
- * runs; one of the host has written them when the call returns. `num` counts numbers, not bytes.
+ * runs; one of the host has written them when the call returns. `num` counts numbers, not bytes; 0
+ * writes nothing, and normal and log-normal numbers come in pairs. The output is the caller's, has
+ * room for them at an address of such numbers, and may not be NULL.
  * The seed is 0 until it is set. A new one leaves the place in the sequence as it is, which
  * curandSetGeneratorOffset() sets. A generator is the program's until curandDestroyGenerator(). A
  * status other than success is also reported, with the line of the call.

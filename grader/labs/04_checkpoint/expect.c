@@ -125,7 +125,8 @@ static void run_advise(CheckpointRun *run) {
     } else if (run->choose > 0 && blocks > S) {
         check_fail(
             run->check,
-            "what %d blocks keep is in memory at once, the best segment for %zu bytes has %d",
+            "what %d blocks keep is in memory at once; with the best segment for %zu bytes it is "
+            "what %d keep",
             blocks, run->choose, S);
     } else if (blocks > S) {
         check_fail(run->check,
@@ -378,7 +379,7 @@ static void ran_too_many(const CheckpointRun *run, const Ran *ran, int most) {
     if (run->choose > 0 && once > 0 && often < 0) {
         check_fail(run->check,
                    "blocks run forward %d times in a pass, and %d are enough for %d blocks: the "
-                   "last %d run once, with the best segment for %zu bytes %d do",
+                   "last %d run once; with the best segment for %zu bytes %d do",
                    ran->blocks, most, L, once, run->choose, 2 * L - most);
         return;
     }
