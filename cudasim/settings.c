@@ -66,6 +66,15 @@ static void refuse_traffic(void) {
     }
 }
 
+static void refuse_profile(void) {
+    if (sim_settings.profile != NULL && !sim_checking) {
+        fprintf(stderr, "[cudasim] CUDASIM_PROFILE: only check mode looks at each line of a kernel; "
+                        "build with ACCESS=1: make cu FILE=x.cu ACCESS=1, make train ACCESS=1 "
+                        "ARGS=...\n");
+        _exit(2);
+    }
+}
+
 /* A name that is mistyped would be taken for none. */
 static void refuse_unknown(void) {
     static const char *const known[] = {"BLOCKS", "DEVICES", "DRY",       "EVENTS",      "EXITED",
@@ -129,6 +138,7 @@ void sim_read_settings(void) {
     sim_settings.blocks = number_setting("CUDASIM_BLOCKS", 0, 0);
     sim_settings.refuse = number_setting("CUDASIM_REFUSE", 0, 0);
     refuse_traffic();
+    refuse_profile();
     mprotect(&sim_settings, sizeof sim_settings, PROT_READ);
     record_open();
     if (sim_settings.dry) {

@@ -134,7 +134,7 @@ int fit_options(TrainOptions *options, Device *device) {
                    &options->optim, &plan) != 0) {
         fprintf(stderr, "train: --fit %.2f MiB: no plan of %d sequences of %d tokens fits\n",
                 memory_mib(options->fit), options->effective_batch, options->T);
-        return EXIT_RUN;
+        return EXIT_USAGE;
     }
     describe(options, &plan, &rates, device);
     adopt(options, &plan);

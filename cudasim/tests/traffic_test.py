@@ -85,6 +85,7 @@ def check_table(ordinary, folder):
         check(done.returncode == 0 and done.stdout.startswith("no error\n") and rows_of(done.stdout) == wanted, f"{done.args}: {done.stdout}{done.stderr}")
     check("Traffic" not in make("cu", "FILE=cudasim/tests/strided.cu", TRAFFIC="0").stdout, "CUDASIM_TRAFFIC=0 counts")
     refused(run(ordinary, TRAFFIC="1"), "make cu FILE=x.cu TRAFFIC=1")
+    refused(run(ordinary, PROFILE="1"), "make cu FILE=x.cu ACCESS=1")
     record = f"{folder}/kept-%p.jsonl"
     make("cu", "FILE=cudasim/tests/strided.cu", "TRAFFIC=1", RECORD=record)
     kept = [name for name in os.listdir(folder) if name.startswith("kept-")]

@@ -2,7 +2,8 @@
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
     grader/proof/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00,01] [--only NAME] [--part 1/2]
-                          [--seeds N] [--device gpu] [--threads N] [--compiler clang] [--setting user] [--random] [--table FILE]
+                          [--seeds N] [--device gpu] [--threads N] [--compiler clang] [--setting user] [--random]
+                          [--every-check] [--table FILE]
 
 Settings: as it is started; `user`: without privileges (started as root); `contained`: without the system calls that
 containers deny. The layers that the sandbox has then are fixed, and each record must name them.
@@ -233,6 +234,7 @@ def said_of(rows):
     return " ".join(row.get("mistake", "") + " " + row.get("message", "") for row in rows.values())
 
 
+EVERY_CHECK = False   # a mutant is graded in all checks of its lab
 TOLD = []   # of each mutant: lab, name, and how its report tells the mistake
 
 
@@ -272,7 +274,7 @@ def print_spare(options, kinds):
 
 def try_mutant(lab, block):
     folder = hand_in(lab, block)
-    record = grade(lab, folder, checks=block["fails"] + block["keeps"])
+    record = grade(lab, folder, checks=None if EVERY_CHECK else block["fails"] + block["keeps"])
     if block["says"] and block["says"] not in said_of(lost_rows(record)):
         record = grade(lab, folder)  # another check may say it
     lost = lost_rows(record)
@@ -426,14 +428,16 @@ def main():
     parser.add_argument("--part", default="1/1", help="2/3: the second of three parts of the cases")
     parser.add_argument("--seeds", type=int, default=3, help="seeds for each solution")
     parser.add_argument("--random", action="store_true", help="unseen inputs, new ones each time")
+    parser.add_argument("--every-check", action="store_true", help="mutants in all checks, not only in those that their tables name: "
+                        "none may call another mistake likely")
     parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"), help="gpu: as DEVICE=gpu grades")
     parser.add_argument("--threads", type=int, default=1, help="of the probes whose room is closed")
     parser.add_argument("--compiler", default="", help="of the hand-ins: `make graders GRADE_CC=clang`")
     parser.add_argument("--table", help="write the table of attacks to this file")
     parser.add_argument("--setting", default="", choices=SETTINGS, help="how the grader is started")
     options = parser.parse_args()
-    global COMPILER, SETTING, RANDOM, OUT
-    COMPILER, SETTING, RANDOM = options.compiler, options.setting, options.random
+    global COMPILER, SETTING, RANDOM, EVERY_CHECK, OUT
+    COMPILER, SETTING, RANDOM, EVERY_CHECK = options.compiler, options.setting, options.random, options.every_check
     OUT += f"-{SETTING}" if SETTING else ""
     if options.device == "gpu":
         os.environ["GRADE_DEVICE"] = "gpu"

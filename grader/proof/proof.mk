@@ -36,12 +36,12 @@ $B/bin/oracle: $B/obj/grader/proof/oracle.o $(call train_with,$(SOLVED))
 prove:
 	@tools/prove.py $(if $(ALL),--all) $(if $(SHARD),--shard $(SHARD)) $(if $(MINUTES),--minutes $(MINUTES))
 
-# What the proofs say of one lab: its stub earns nothing, its solution everything, each mutant loses what it should, no variant
-# does. SEEDS=n  ONLY=name
+# What the proofs say of one lab: its stub earns nothing, its solution everything, each mutant loses what it should, and no row
+# names another mistake; no variant loses. SEEDS=n  ONLY=name
 prove-lab:
 	@$(if $(GRADED_LAB),,echo "make prove-lab LAB=01 [ONLY=name], for a lab with tests.c" >&2; exit 2)
 	@$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$(GRADED_LAB)),1) graders-run GRADED_LABS=$(GRADED_LAB)
-	@grader/proof/grader_proof.py $(if $(ONLY),,stubs solutions) mutants variants --lab $(call number_of,$(GRADED_LAB)) --seeds $(or $(SEEDS),1) $(if $(ONLY),--only $(call in_quotes,$(ONLY)))
+	@grader/proof/grader_proof.py $(if $(ONLY),,stubs solutions) mutants variants --every-check --lab $(call number_of,$(GRADED_LAB)) --seeds $(or $(SEEDS),1) $(if $(ONLY),--only $(call in_quotes,$(ONLY)))
 
 # A class of hand-ins with known scores, graded twice, once with kill -9 every few seconds.
 class-test: class-test-programs

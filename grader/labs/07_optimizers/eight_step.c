@@ -61,12 +61,16 @@ const char *const eight_sentence[MISTAKES] = {
     [ONE_BETA] = "both moments are corrected with beta1: v has beta2",
 };
 
+/* Whether x takes a code of c or above, not one below. */
+static bool takes_from(const float *book, unsigned c, double x, EightMistake mistake) {
+    return mistake == ROUNDED_DOWN ? x >= (double)book[c]
+                                   : x > ((double)book[c - 1] + (double)book[c]) / 2;
+}
+
 static unsigned code_of(const float *book, double x, EightMistake mistake) {
     unsigned c = 0;
-    while (c + 1 < ADAM8_CODES &&
-           (mistake == ROUNDED_DOWN ? x >= (double)book[c + 1]
-                                    : x > ((double)book[c] + (double)book[c + 1]) / 2)) {
-        c++;
+    for (unsigned step = ADAM8_CODES / 2; step > 0; step /= 2) {
+        c += takes_from(book, c + step, x, mistake) ? step : 0;
     }
     bool below = mistake == ZERO_BELOW ? x <= 0 : mistake != SIGN_LOST && x < 0;
     return below && book[c] == 0 ? c - 1 : c;
