@@ -351,19 +351,37 @@ static void reports_add(Reports *r, const Windows *windows, const Window *w) {
     }
 }
 
+/* Whether losses and norms are all 0. */
+static bool reports_are_empty(Check *check, size_t n) {
+    const float *loss = check_got(check, "loss", WIRE_F32);
+    const float *norm = check_got(check, "grad_norm", WIRE_F32);
+    for (size_t i = 0; i < n; i++) {
+        if (loss[i] != 0 || norm[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool reports_expect(const Reports *r, const Windows *windows) {
     Check *check = windows->given.check;
     size_t n = (size_t)windows_count(windows);
     double zero[MOST_WINDOWS] = {0};
+    const char *empty = reports_are_empty(check, n)
+                            ? "loss and norm are 0: the report is not filled, or the window counts "
+                              "no targets, and all is multiplied by 0"
+                            : NULL;
     Suspect losses[ACCUMULATE_MISTAKES + 2] = {
-        {"the loss in the report is 0", zero},
+        {empty != NULL ? empty : "the loss in the report is 0", zero},
         {"the losses of earlier windows are still in", r->kept}};
     for (int k = 0; k < ACCUMULATE_MISTAKES; k++) {
         losses[k + 2] = (Suspect){accumulate_mistakes[k].sentence, r->wrong[k]};
     }
     Suspect norms[] = {
-        {"this is the norm after clipping; optimizer_clip() returns the one before", r->after},
-        {"grad_norm is not set in the report", zero}};
+        {"this is the norm of clipped gradients: optimizer_clip() comes once for a window, and "
+         "returns the norm before it clips",
+         r->after},
+        {empty != NULL ? empty : "grad_norm is not set in the report", zero}};
     ExactSuspect counts[] = {{"these are all targets; only the valid ones count", r->all},
                              {"these are the targets of the last micro-batch only", r->last},
                              {accumulate_one_too_many, r->next},

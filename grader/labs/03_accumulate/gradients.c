@@ -86,8 +86,10 @@ bool accumulate_expect_gradients(const Windows *windows, const Window *w) {
                 "once, for the sum of all its micro-batches",
                 accumulate_clipped_early(windows, w, when)};
         }
-        suspects[count++] = (Suspect){"the gradients are not clipped when the optimizer steps",
-                                      window_gradient(windows, w, weight_right, 0)};
+        suspects[count++] =
+            (Suspect){"the gradients are not clipped to trainer->max_grad_norm when the optimizer "
+                      "steps",
+                      window_gradient(windows, w, weight_right, 0)};
     } else {
         const double *got = given_got_all(given, NAME_GRADIENT, w->number);
         suspects[count++] =

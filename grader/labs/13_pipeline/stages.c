@@ -210,7 +210,7 @@ static const char *const twist_sentence[TWISTS] = {
     [TWIST_EARLY] = "the tied gradient is the sum of both halves when pipe_window() returns: "
                     "tie_sum() makes it that, and the caller calls tie_sum()",
     [TWIST_UNSUMMED] = "each end of the pipeline keeps its own half of the tied gradient: both "
-                       "need the sum",
+                       "need the sum, and the host waits until it is there",
     [TWIST_DOUBLED] = "the tied gradient is summed twice",
     [TWIST_HALVED] = "the tied gradient is the mean of its halves: it is their sum",
     [TWIST_FIRST_ALONE] = "the sum of the tied gradient is on the first stage alone: the last one "
