@@ -293,8 +293,8 @@ void check_suspect(Check *check, const char *sentence, bool fits);
 /** The same for each value of another term: `fits` says which would give it (term->count). */
 void check_suspect_term(Check *check, const Term *term, const bool *fits);
 
-/** Names checks, with blanks between, on which this one stands: where they are lost and nothing is
-    known here, the report says "see ...". */
+/** Names checks, with blanks between, on which this one stands: where they are lost, and nothing is
+    known here, or only mistakes that are not theirs, the report says "see ...". */
 void check_after(Check *check, const char *names);
 
 /**

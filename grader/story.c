@@ -114,9 +114,22 @@ static void name_tensors(const json_t *rows, json_t *story) {
     }
 }
 
-/* The first lost check among those on which a row stands; NULL if none is. */
-static const char *lost_before(const json_t *rows, const json_t *row) {
+/* Whether two rows have a mistake in common. */
+static bool rows_agree(const json_t *row, const json_t *other) {
+    size_t i;
+    json_t *suspect;
+    json_array_foreach(json_object_get(row, "suspects"), i, suspect) {
+        if (row_suspects(other, json_string_value(suspect))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The lost checks on which a row stands, in its order; to be given to json_decref(). */
+static json_t *lost_before(const json_t *rows, const json_t *row) {
     char names[400];
+    json_t *lost = json_array();
     snprintf(names, sizeof names, "%s", text_at(row, "after"));
     char *rest = names;
     for (char *name; (name = strsep(&rest, " ")) != NULL;) {
@@ -124,36 +137,67 @@ static const char *lost_before(const json_t *rows, const json_t *row) {
         json_t *other;
         json_array_foreach(rows, i, other) {
             if (strcmp(text_at(other, "name"), name) == 0 && row_is_lost(other)) {
-                return text_at(other, "name");
+                json_array_append(lost, other);
             }
         }
     }
-    return NULL;
+    return lost;
 }
 
-/* Where a judge has said by itself what is wrong, as that threads race, that stays. */
-static void refer_to_earlier(json_t *rows) {
+static bool row_knows(const json_t *row) {
+    return json_array_size(json_object_get(row, "suspects")) > 0;
+}
+
+/* The lost check that a row's report should name in place of a mistake; NULL: none. A row that knows
+   only mistakes that are not those of a check before it has taken what is wrong there for right.
+   Where a judge has said by itself what is wrong, as that threads race, that stays. */
+static const json_t *earlier_than(const json_t *rows, const json_t *row) {
+    bool seen = !row_knows(row) && text_at(row, "mistake")[0] != '\0';
+    const json_t *earlier = NULL;
+    json_t *lost = seen ? json_array() : lost_before(rows, row), *other;
     size_t i;
-    json_t *row;
+    json_array_foreach(lost, i, other) {
+        if (rows_agree(row, other)) {
+            earlier = NULL;
+            break;
+        }
+        bool speaks = row_knows(other) || !row_knows(row);
+        earlier = earlier == NULL && speaks ? other : earlier;
+    }
+    json_decref(lost);
+    return earlier;
+}
+
+static void refer_to_earlier(json_t *rows) {
+    json_t *referred = json_array(), *row;
+    size_t i;
     json_array_foreach(rows, i, row) {
         bool fails = row_state_of(text_at(row, "state")) == ROW_FAIL;
-        bool unknown = fails && text_at(row, "mistake")[0] == '\0';
-        const char *earlier = unknown ? lost_before(rows, row) : NULL;
+        const json_t *earlier = fails ? earlier_than(rows, row) : NULL;
         if (earlier != NULL) {
             char text[200];
-            snprintf(text, sizeof text, "see `%s`: this check stands on that one", earlier);
-            json_object_set_new(row, "mistake", json_string(text));
+            snprintf(text, sizeof text, "see `%s`: this check stands on that one",
+                     text_at(earlier, "name"));
+            json_array_append_new(referred, json_pack("{s:O, s:s}", "row", row, "mistake", text));
         }
     }
+    json_t *one;
+    json_array_foreach(referred, i, one) { /* not before all are found: each is asked by others */
+        row = json_object_get(one, "row");
+        json_object_set(row, "mistake", json_object_get(one, "mistake"));
+        json_object_set_new(row, "suspects", json_array());
+    }
+    json_decref(referred);
 }
 
 void story_tell(json_t *record) {
-    json_t *rows = json_object_get(record, "checks"), *story = find_story(rows);
+    json_t *rows = json_object_get(record, "checks");
+    refer_to_earlier(rows);
+    json_t *story = find_story(rows);
     if (story != NULL) {
         json_object_set_new(story, "lost", json_integer((json_int_t)rows_lost(rows)));
         refer_to_story(rows, text_at(story, "mistake"));
         name_tensors(rows, story);
         json_object_set_new(record, "story", story);
     }
-    refer_to_earlier(rows);
 }

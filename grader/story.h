@@ -16,7 +16,7 @@
  * Adds "story" to a record: {"mistake", "checks": [names], "lost": number of all lost checks}.
  * It is absent where no mistake explains two of them. Rows of which several mistakes could be true
  * are left with the one of the story; a row that has nothing to say names the lost check that it
- * stands on.
+ * stands on, and so does one whose mistakes are others than those that are known of that check.
  * Where all of its rows name the same tensors, so does the story.
  */
 void story_tell(json_t *record);

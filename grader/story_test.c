@@ -67,6 +67,23 @@ Test(story, nobody_knows_which_of_two) {
     json_decref(record);
 }
 
+Test(story, another_mistake_than_that_of_an_earlier_check_is_not_told) {
+    json_t *record = json_pack(
+        "{s:[o, o, o, o, o]}", "checks", row("one", "fail", json_pack("[s]", "a"), ""),
+        row("two", "fail", json_pack("[s]", "b"), "one"),
+        row("three", "fail", json_pack("[s, s]", "b", "a"), "two one"),
+        row("four", "fail", json_array(), ""), row("five", "fail", json_pack("[s]", "c"), "four"));
+    story_tell(record);
+    cr_assert_str_eq(mistake_of(record, 0), "likely: a");
+    cr_assert_str_eq(mistake_of(record, 1), "see `one`: this check stands on that one");
+    cr_assert_str_eq(mistake_of(record, 2), "likely: a");
+    cr_assert_str_eq(mistake_of(record, 4), "likely: a"); /* nothing is known of the one before */
+    const json_t *story = json_object_get(record, "story");
+    cr_assert_str_eq(json_string_value(json_object_get(story, "mistake")), "a");
+    cr_assert_eq(json_array_size(json_object_get(story, "checks")), 2);
+    json_decref(record);
+}
+
 Test(story, what_a_judge_has_seen_is_not_replaced_by_an_earlier_check) {
     json_t *record = json_pack("{s:[o, o]}", "checks", row("one", "fail", json_array(), ""),
                                row("two", "fail", json_array(), "one"));

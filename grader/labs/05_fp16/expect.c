@@ -50,7 +50,7 @@ bool job_expect_gradients(const Job *job, int w, double scale, double limit) {
         {"the gradients are multiplied by the scale, not divided: 1 / scale is what unscale() "
          "wants",
          job_clipped(job, scale * scale, limit, 1)},
-        {"the gradients are not clipped when the optimizer steps",
+        {"the gradients are not clipped to trainer->max_grad_norm when the optimizer steps",
          job_scaled(job, clips ? 1 : (double)NAN)},
         {"the gradients are scaled up to the limit: clipping leaves alone what is below it",
          job_scaled(job, spares ? limit / job->norm : (double)NAN)},
