@@ -68,9 +68,10 @@ static void refuse_traffic(void) {
 
 static void refuse_profile(void) {
     if (sim_settings.profile != NULL && !sim_checking) {
-        fprintf(stderr, "[cudasim] CUDASIM_PROFILE: only check mode looks at each line of a kernel; "
-                        "build with ACCESS=1: make cu FILE=x.cu ACCESS=1, make train ACCESS=1 "
-                        "ARGS=...\n");
+        fprintf(stderr,
+                "[cudasim] CUDASIM_PROFILE: only check mode looks at each line of a kernel; "
+                "build with ACCESS=1: make cu FILE=x.cu ACCESS=1, make train ACCESS=1 "
+                "ARGS=...\n");
         _exit(2);
     }
 }

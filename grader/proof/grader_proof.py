@@ -2,8 +2,7 @@
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
     grader/proof/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00,01] [--only NAME] [--part 1/2]
-                          [--seeds N] [--device gpu] [--threads N] [--compiler clang] [--setting user] [--random]
-                          [--every-check] [--table FILE]
+                          [--seeds N] [--device gpu] [--threads N] [--compiler clang] [--setting user] [--random] [--table FILE]
 
 Settings: as it is started; `user`: without privileges (started as root); `contained`: without the system calls that
 containers deny. The layers that the sandbox has then are fixed, and each record must name them.
@@ -234,7 +233,6 @@ def said_of(rows):
     return " ".join(row.get("mistake", "") + " " + row.get("message", "") for row in rows.values())
 
 
-EVERY_CHECK = False   # a mutant is graded in all checks of its lab
 TOLD = []   # of each mutant: lab, name, and how its report tells the mistake
 
 
@@ -272,11 +270,12 @@ def print_spare(options, kinds):
                 print(f"lab {lab[:2]}: no mutant fails {', '.join(spare)}: nothing shows that {'they' if len(spare) > 1 else 'it'} can fail (docs/own_checks.md)")
 
 
-def try_mutant(lab, block):
+def try_mutant(lab, block, checks=None):
+    """In all checks, as a student's hand-in: no row may call another mistake likely. With `checks` in these, and in all where they do not say it."""
     folder = hand_in(lab, block)
-    record = grade(lab, folder, checks=None if EVERY_CHECK else block["fails"] + block["keeps"])
-    if block["says"] and block["says"] not in said_of(lost_rows(record)):
-        record = grade(lab, folder)  # another check may say it
+    record = grade(lab, folder, checks=checks)
+    if checks and block["says"] and block["says"] not in said_of(lost_rows(record)):
+        record = grade(lab, folder)
     lost = lost_rows(record)
     passed = [name for name in block["fails"] if name not in lost]
     if not block["fails"] or passed:
@@ -338,11 +337,13 @@ def solution_cases(lab, options):
 
 def mutant_cases(lab, options):
     blocks = blocks_of(lab, "mutants")
-    if options.device == "gpu":   # where each check of one that does not end takes minutes
+    gpu = options.device == "gpu"
+    if gpu:   # where each check of one that does not end takes minutes
         blocks = [block for block in blocks if block["says"] != ENDLESS]
         for block in blocks:
             block["says"] = block["gpu"] or block["says"]
-    return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block)) for block in blocks]
+    return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block, block["fails"] + block["keeps"] if gpu else None))
+            for block in blocks]
 
 
 def variant_cases(lab, _):
@@ -428,16 +429,14 @@ def main():
     parser.add_argument("--part", default="1/1", help="2/3: the second of three parts of the cases")
     parser.add_argument("--seeds", type=int, default=3, help="seeds for each solution")
     parser.add_argument("--random", action="store_true", help="unseen inputs, new ones each time")
-    parser.add_argument("--every-check", action="store_true", help="mutants in all checks, not only in those that their tables name: "
-                        "none may call another mistake likely")
     parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"), help="gpu: as DEVICE=gpu grades")
     parser.add_argument("--threads", type=int, default=1, help="of the probes whose room is closed")
     parser.add_argument("--compiler", default="", help="of the hand-ins: `make graders GRADE_CC=clang`")
     parser.add_argument("--table", help="write the table of attacks to this file")
     parser.add_argument("--setting", default="", choices=SETTINGS, help="how the grader is started")
     options = parser.parse_args()
-    global COMPILER, SETTING, RANDOM, EVERY_CHECK, OUT
-    COMPILER, SETTING, RANDOM, EVERY_CHECK = options.compiler, options.setting, options.random, options.every_check
+    global COMPILER, SETTING, RANDOM, OUT
+    COMPILER, SETTING, RANDOM = options.compiler, options.setting, options.random
     OUT += f"-{SETTING}" if SETTING else ""
     if options.device == "gpu":
         os.environ["GRADE_DEVICE"] = "gpu"

@@ -41,7 +41,7 @@ prove:
 prove-lab:
 	@$(if $(GRADED_LAB),,echo "make prove-lab LAB=01 [ONLY=name], for a lab with tests.c" >&2; exit 2)
 	@$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$(GRADED_LAB)),1) graders-run GRADED_LABS=$(GRADED_LAB)
-	@grader/proof/grader_proof.py $(if $(ONLY),,stubs solutions) mutants variants --every-check --lab $(call number_of,$(GRADED_LAB)) --seeds $(or $(SEEDS),1) $(if $(ONLY),--only $(call in_quotes,$(ONLY)))
+	@grader/proof/grader_proof.py $(if $(ONLY),,stubs solutions) mutants variants --lab $(call number_of,$(GRADED_LAB)) --seeds $(or $(SEEDS),1) $(if $(ONLY),--only $(call in_quotes,$(ONLY)))
 
 # A class of hand-ins with known scores, graded twice, once with kill -9 every few seconds.
 class-test: class-test-programs
