@@ -148,8 +148,9 @@ static bool row_knows(const json_t *row) {
     return json_array_size(json_object_get(row, "suspects")) > 0;
 }
 
-/* The lost check that a row's report should name in place of a mistake; NULL: none. A row that knows
-   only mistakes that are not those of a check before it has taken what is wrong there for right.
+/* The lost check that a row's report should name in place of a mistake; NULL: none. A row that
+   knows only mistakes that are not those of a check before it has taken what is wrong there for
+   right.
    Where a judge has said by itself what is wrong, as that threads race, that stays. */
 static const json_t *earlier_than(const json_t *rows, const json_t *row) {
     bool seen = !row_knows(row) && text_at(row, "mistake")[0] != '\0';
