@@ -2,7 +2,8 @@
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
     grader/proof/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00,01] [--only NAME] [--part 1/2]
-                          [--seeds N] [--device gpu] [--threads N] [--compiler clang] [--setting user] [--random] [--table FILE]
+                          [--seeds N] [--device gpu] [--threads N] [--compiler clang] [--setting user] [--random] [--named]
+                          [--table FILE]
 
 Settings: as it is started; `user`: without privileges (started as root); `contained`: without the system calls that
 containers deny. The layers that the sandbox has then are fixed, and each record must name them.
@@ -338,11 +339,12 @@ def solution_cases(lab, options):
 def mutant_cases(lab, options):
     blocks = blocks_of(lab, "mutants")
     gpu = options.device == "gpu"
+    named = gpu or options.named
     if gpu:   # where each check of one that does not end takes minutes
         blocks = [block for block in blocks if block["says"] != ENDLESS]
         for block in blocks:
             block["says"] = block["gpu"] or block["says"]
-    return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block, block["fails"] + block["keeps"] if gpu else None))
+    return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block, block["fails"] + block["keeps"] if named else None))
             for block in blocks]
 
 
@@ -429,6 +431,7 @@ def main():
     parser.add_argument("--part", default="1/1", help="2/3: the second of three parts of the cases")
     parser.add_argument("--seeds", type=int, default=3, help="seeds for each solution")
     parser.add_argument("--random", action="store_true", help="unseen inputs, new ones each time")
+    parser.add_argument("--named", action="store_true", help="mutants only in the checks that their tables name, as --device gpu does: quicker")
     parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"), help="gpu: as DEVICE=gpu grades")
     parser.add_argument("--threads", type=int, default=1, help="of the probes whose room is closed")
     parser.add_argument("--compiler", default="", help="of the hand-ins: `make graders GRADE_CC=clang`")

@@ -185,7 +185,7 @@ static bool leaves_expect_comm(const LeavesTrial *trial, const LeavesPlace *plac
     check_compared(trial->check, false, "rank %d: %s", place->rank, record_place(e, where));
     check_suspect(trial->check,
                   "several Ddps are open, and a call goes to the communicator of another one: each "
-                  "keeps its own",
+                  "keeps its own, and sums in the last micro-batch of its own window",
                   true);
     return false;
 }

@@ -180,7 +180,7 @@ bool sums_expect_start(SumTrial *trial) {
     check_suspect(trial->given.check, broadcast_early, !right && early);
     check_suspect(trial->given.check,
                   "weights are not those of rank 0: each rank keeps its own, gets another's, or "
-                  "does not wait for what comes",
+                  "nobody waits for what comes",
                   !right && of_another);
     return right;
 }
