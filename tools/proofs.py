@@ -247,7 +247,7 @@ def grader_proofs():
           for number, only in (("01", ""), ("03", ""), ("05", "--only mixed.c"), ("06", "--only plan.c")) for lab in labs if lab[:2] == number),
     ]
     for lab in labs:
-        # In all checks, but for those labs of which some rows still name another mistake, or were not yet looked at.
+        # In all checks, but for five labs whose other rows were not yet looked at.
         named = " --named" if lab[:2] in ("02", "06", "08", "09", "12") else ""
         proofs += parts(2, f"grader: mutants of {lab} lose, variants do not", of_lab(lab),
                         graded(f"mutants variants --lab {lab[:2]} --part {{part}}{named}"))

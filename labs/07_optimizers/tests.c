@@ -199,7 +199,7 @@ GRADED(07_optimizers, adafactor_tiny,
 }
 
 GRADED(07_optimizers, adafactor_apart, "task 4: one tensor does not see another") {
-    Factors *factors = factors_new(check, FACTORS_TWICE, 1);
+    Factors *factors = factors_new(check, FACTORS_TWICE, 2);
     factors_plan(factors, 0, 0);
     profile_want(check);
     profile_want_once(check);
